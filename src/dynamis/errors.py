@@ -122,6 +122,13 @@ def literal(value: object, limit: int = 80) -> str:
     return escaped(text if len(text) <= limit else text[: limit - 1] + "…")
 
 
+def type_of(value: object) -> str:
+    """The name of a value's type, for a message, with its package where that is not Python's own."""
+    kind = type(value)
+    package = kind.__module__.partition(".")[0]
+    return kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
+
+
 def reason_of(error: BaseException, limit: int = 200) -> str:
     """The text of a library's error, to be quoted in a message: one line, safe to print; the error's name if it has no text."""
     text = " ".join(escaped(str(error)).split())

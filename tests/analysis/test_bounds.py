@@ -340,8 +340,7 @@ def test_what_is_no_trigonometric_polynomial_is_enclosed_by_intervals():
     rod = dy.solids.rod(0.5, mass=2.0).seen_from(dy.Pose.translation([0.1, 0, 0.25]))
     d = dy.Description("screw", gravity=np.array([0, 0, -9.81])).add_link("base")
     d.add_link("first", "base", "revolute", axis=(1, 0, 0), inertia=rod)
-    d.add_link("nut", "first", "helical", axis=(0, 0, 1), inertia=rod)
-    d.joint("nut_joint").pitch = 0.05
+    d.add_link("nut", "first", "helical", axis=(0, 0, 1), pitch=0.05, inertia=rod)
     robot = dy.Robot(d)
     terms = Expressions(robot.model)
     used = terms.coordinates_in(terms.inertia)

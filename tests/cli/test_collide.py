@@ -26,6 +26,11 @@ def test_the_nearest_pairs_are_listed_and_links_without_geometry_are_named():
         assert words in result.output
 
 
+def test_angles_confirmed_to_be_radians_are_not_questioned_again():
+    assert "--degrees" in run("ur5e", "--q", "0,-90,90,0,45,0").stderr
+    assert "degrees" not in run("ur5e", "--q", "0,-90,90,0,45,0", "--radians").stderr
+
+
 def test_a_collision_with_an_obstacle_ends_with_1_as_data_too():
     tip = dy.load("ur5e").pose([float(x) for x in Q.split(",")])[:3, 3]
     ball = f"ball:sphere:0.1@{','.join(map(str, tip))}"

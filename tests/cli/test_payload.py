@@ -154,11 +154,15 @@ def test_a_frame_that_does_not_carry_the_load_is_doubted(tmp_path):
     arm = dy.Robot(d)
     arm.write(tmp_path / "arm.toml")
     np.savez(tmp_path / "carrying.npz", **motion(arm.replace(payload=BOX, payload_frame="wrist_3_link"), 1, 0.02))
-    result = run(tmp_path / "arm.toml", tmp_path / "carrying.npz")
+    logged = tmp_path / "arm.toml", tmp_path / "carrying.npz"
+    refused = run(*logged)
+    assert refused.exit_code == 2
+    assert "no single tip: name a frame with --frame, such as 'tool0', 'wrist_3_link', 'finger'" in refused.output
+    result = run(*logged, "--frame", "finger")
     words = " ".join(result.output.split())
     assert result.exit_code == 1, words
     assert "mm: doubtful" in words
     assert "'wrist_3_link' fits clearly better: --frame wrist_3_link" in words
-    facts = json.loads(run(tmp_path / "arm.toml", tmp_path / "carrying.npz", "--json").stdout)
+    facts = json.loads(run(*logged, "--frame", "finger", "--json").stdout)
     assert (facts["worse"], facts["better_frame"]) == (["finger_joint"], "wrist_3_link")
-    assert run(tmp_path / "arm.toml", tmp_path / "carrying.npz", "--frame", "wrist_3_link").exit_code == 0
+    assert run(*logged, "--frame", "wrist_3_link").exit_code == 0

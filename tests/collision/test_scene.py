@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -216,6 +217,24 @@ def test_wrong_arguments_are_refused_with_what_is_expected(tmp_path):
             make()
     with pytest.raises(dy.ModelError, match=r"no link of robot 'planar 2R .Melchiorri.' has a shape"):
         Scene(dy.load("planar_2r_melchiorri"))
+
+
+def test_angles_that_look_like_degrees_are_questioned():
+    robot = dy.load("ur5e")
+    scene, q = Scene(robot), np.array([0.0, -90.0, 90.0, 0.0, 0.0, 0.0])
+    both = np.array([robot.home(), q])
+    calls = (
+        (scene.in_collision, q),
+        (scene.distance, q),
+        (scene.distance, both),
+        (scene.nearest, q),
+        (scene.along, ([0, 1], both)),
+    )
+    for function, states in calls:
+        with pytest.warns(dy.ReachWarning, match="q is in radians, and -90 rad .*shoulder_lift_joint.*deg2rad") as caught:
+            function(states)
+        assert Path(caught[0].filename) == Path(__file__)
+    scene.in_collision([6.0, -6.0, 3.0, 0.0, 0.0, 0.0])
 
 
 def test_links_whose_meshes_cannot_be_read_are_named_in_a_warning():

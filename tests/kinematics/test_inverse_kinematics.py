@@ -97,7 +97,13 @@ def test_out_of_reach_says_by_how_much():
     assert "singular (arm stretched or folded)" in failed.status
     far = dy.load("ur5e").pose(HOME)
     far[:3, 3] *= 5.0
-    assert "out of reach by" in inverse_kinematics(dy.load("ur5e"), far, restarts=5).status
+    status = inverse_kinematics(dy.load("ur5e"), far, restarts=5).status
+    assert "out of reach by" in status
+    assert "mm" not in status
+    far[:3, 3] *= 200.0
+    for target in (far, far[:3, 3]):
+        status = inverse_kinematics(dy.load("ur5e"), target, restarts=5).status
+        assert " m (positions are in m: is the target in mm?)" in status
 
 
 def test_limits_in_the_way_are_named():

@@ -178,3 +178,13 @@ def test_a_frame_that_is_not_there_is_named_with_its_neighbours():
 def test_a_function_of_the_wrong_size_says_so():
     with pytest.raises(dy.InputError, match=r"shape \(2,\)"):
         ts.Function(middle_of, 3).value(dy.load("panda"), np.zeros(7))
+
+
+@pytest.mark.parametrize(
+    "task", [ts.Position(), ts.Orientation(), ts.PoseTask(), ts.Function(lambda robot, q: robot.pose(q)[:1, 3], 1)]
+)
+def test_a_task_takes_the_robot_first(robot, task):
+    q = robot.random(0)
+    for call in (lambda: task.value(q, robot), lambda: task.jacobian(q, robot), lambda: task.bias(q, robot, q)):
+        with pytest.raises(dy.InputError, match=r"takes the robot first, then q; got numpy\.ndarray for the robot"):
+            call()

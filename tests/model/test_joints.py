@@ -193,3 +193,22 @@ def test_limits_drive_and_mimic_are_given_as_mappings():
     assert (robot.limits["upper"][0], robot.limits["effort"][0]) == (2.0, 5.0)
     assert robot.model.viscous[0] == 0.5
     assert d.joints[1].mimic.ratio == -2
+
+
+def test_fields_that_a_type_does_not_use_and_a_thread_without_pitch_are_refused(tmp_path):
+    ball = dy.solids.sphere(0.1, mass=1.0)
+    for kind, given, text in [
+        ("helical", {}, "the helical joint 'nut_joint' has no pitch: give pitch=, the lead of the thread divided by 2π"),
+        (
+            "revolute",
+            {"pitch": 0.1},
+            "pitch= has no effect on joint 'nut_joint', which is revolute; types that use it: helical",
+        ),
+        ("revolute", {"axis2": (1, 0, 0)}, "axis2= has no effect .* types that use it: universal"),
+    ]:
+        with pytest.raises(dy.InputError, match=text):
+            dy.Description().add_link("base").add_link("nut", "base", kind, inertia=ball, **given)
+    file = tmp_path / "nut.toml"
+    file.write_text('[base]\nname = "base"\n[[link]]\nlink = "nut"\nparent = "base"\nmass = 1\npitch = 0.1\n')
+    with pytest.raises(dy.ModelError, match="a revolute joint does not use pitch; allowed: pitch of helical"):
+        dy.load(file)

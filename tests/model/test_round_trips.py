@@ -187,7 +187,8 @@ def test_a_robot_renamed_in_its_own_document_is_read_back_unchanged(name, arm, s
 @pytest.mark.parametrize("form", ["poe", "link"])
 def test_a_joint_without_pitch_keeps_its_type_and_has_none_after_writing(kind, place, form, tmp_path, quiet_load):
     d = dy.Description("r").add_link("base")
-    d.add_link("a", "base", kind, joint_name="j", axis=np.array([0.3, -0.2, 0.9]) / np.sqrt(0.94),
+    pitch = {"pitch": 0.0} if kind == "helical" else {}
+    d.add_link("a", "base", kind, joint_name="j", axis=np.array([0.3, -0.2, 0.9]) / np.sqrt(0.94), **pitch,
                inertia=dy.Inertia.about_com(1.0, np.array([0.1, 0.2, 0.3]), 0.1 * np.eye(3)))  # fmt: skip
     d.joints[0].tail = Pose(from_rpy([0.3, 0.2, 0.1]), np.array(place))
     joint = written(dy.Robot(d), tmp_path / "r.toml", form, quiet_load).description.joints[0]
@@ -197,8 +198,8 @@ def test_a_joint_without_pitch_keeps_its_type_and_has_none_after_writing(kind, p
 @pytest.mark.parametrize("pitch", [1e-12, 1e-3, -0.2])
 def test_a_pitch_is_read_back_from_a_screw(pitch, tmp_path, quiet_load):
     d = dy.Description("r").add_link("base")
-    d.add_link("a", "base", "helical", joint_name="j", axis=np.array([0.0, 0.6, 0.8]),
+    d.add_link("a", "base", "helical", joint_name="j", axis=np.array([0.0, 0.6, 0.8]), pitch=pitch,
                inertia=dy.Inertia.about_com(1.0, np.array([0.1, 0.2, 0.3]), 0.1 * np.eye(3)))  # fmt: skip
-    d.joints[0].pitch, d.joints[0].tail = pitch, Pose.translation([0.1, 0.2, 0.3])
+    d.joints[0].tail = Pose.translation([0.1, 0.2, 0.3])
     joint = written(dy.Robot(d), tmp_path / "r.toml", "poe", quiet_load).description.joints[0]
     assert joint.pitch == pytest.approx(pitch, abs=1e-15)

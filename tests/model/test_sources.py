@@ -159,6 +159,13 @@ def test_a_table_of_the_robotics_toolbox_is_our_table(modified, save, same_dynam
         dy.from_roboticstoolbox({})
 
 
+def test_a_robot_of_the_plane_of_the_robotics_toolbox_is_refused():
+    link = type("Link2", (), {})()
+    planar = SimpleNamespace(links=[link], name="flat", gravity=np.zeros(3))
+    with pytest.raises(dy.ConversionError, match=r"'flat' moves in the plane, in SE\(2\).*ET in place of ET2"):
+        dy.from_roboticstoolbox(planar)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

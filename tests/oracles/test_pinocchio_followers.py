@@ -77,7 +77,7 @@ def hand(followers, kind="revolute"):
     body, place = dy.solids.box(0.1, 0.02, 0.02, mass=0.2), dy.Pose.translation([0.1, 0.02, 0.0])
     early = [f for f in followers if f[0] == "early"]
     for name, parent, type_, *mimic in early + [("drive", "palm", kind)] + [f for f in followers if f not in early]:
-        more = {"mimic": Mimic(*mimic)} if mimic else {}
+        more = ({"mimic": Mimic(*mimic)} if mimic else {}) | ({"pitch": 0.05} if type_ == "helical" else {})
         drive = Drive(viscous=0.1, coulomb=0.2, rotor_inertia=1e-3, gear_ratio=2.0)
         d.add_link(f"{name}_link", parent, type_, joint_name=name, origin=place, axis=u, inertia=body, drive=drive, **more)
     return dy.Robot(d)

@@ -94,12 +94,48 @@ def test_rotors_of_joints_with_several_coordinates_are_armature_there_and_back(k
     compare(dy.from_pinocchio(model), model, q, q, v)
 
 
+def _composite():
+    joint = pin.JointModelComposite(2)
+    joint.addJoint(pin.JointModelRX(), pin.SE3.Random())
+    joint.addJoint(pin.JointModelPY(), pin.SE3.Random())
+    return joint
+
+
+@pytest.mark.parametrize("joint", [_composite, pin.JointModelTranslation, pin.JointModelSphericalZYX])
+def test_composite_joints_are_chains_of_single_joints(joint):
+    pin.seed(3)
+    model = pin.Model()
+    for name, one in [("first", pin.JointModelRY()), ("several", joint()), ("last", pin.JointModelRZ())]:
+        k = model.addJoint(model.njoints - 1, one, pin.SE3.Random(), name)
+        model.appendBodyToJoint(k, pin.Inertia.FromBox(1.3, 0.1, 0.2, 0.3), pin.SE3.Random())
+    model.armature = np.linspace(0.1, 0.2, model.nv)
+    model.upperPositionLimit = np.linspace(1.0, 2.0, model.nq)
+    model.lowerPositionLimit = -model.upperPositionLimit
+    robot = dy.from_pinocchio(model)
+    assert robot.joint_names == ("first", *(f"several.{k + 1}" for k in range(model.nv - 2)), "last")
+    np.testing.assert_allclose(robot.limits["upper"], model.upperPositionLimit)
+    q, v = np.random.default_rng(1).uniform(-1, 1, (2, robot.n))
+    data = compare(robot, model, q, q, v)
+    pin.forwardKinematics(model, data, q)
+    np.testing.assert_allclose(robot.pose(q), data.oMi[model.njoints - 1].homogeneous, atol=1e-13)
+
+
+def test_rotors_that_pinocchio_does_not_use_are_left_out_with_a_warning():
+    model = dy.load("ur5e").to_pinocchio()
+    model.rotorInertia = np.full(6, 1e-4)
+    model.rotorGearRatio = np.full(6, 100.0)
+    with pytest.warns(dy.ModelWarning, match=r"rotorInertia and rotorGearRatio are not read.*set model\.armature") as caught:
+        robot = dy.from_pinocchio(model)
+    assert caught[0].filename == __file__
+    compare(robot, model, robot.home(), robot.home(), np.ones(6))
+
+
 def test_what_has_no_counterpart_is_refused():
     with pytest.raises(dy.InputError, match=r"takes a pinocchio\.Model, got dict"):
         dy.from_pinocchio({})
     model = pin.Model()
-    model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "t")
-    with pytest.raises(dy.ConversionError, match="joint 't' is a JointModelTranslation"):
+    model.addJoint(0, pin.JointModelEllipsoid(0.3, 0.2, 0.1), pin.SE3.Identity(), "e")
+    with pytest.raises(dy.ConversionError, match=r"joint 'e' is a JointModelEllipsoid.*make it a chain of single joints"):
         dy.from_pinocchio(model)
     model = pin.Model()
     model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")

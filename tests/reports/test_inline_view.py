@@ -34,11 +34,25 @@ def test_a_view_is_a_frame_with_its_page_inside(ur5e):
     assert "UR5e" in repr(view)
 
 
+def test_a_robot_is_shown_at_a_given_configuration(ur5e):
+    q = np.array([0.3, -1.2, 1.5, -0.4, 0.8, 0.1])
+    assert dy.view(ur5e, q).block.scene["pose"] == q.tolist()
+    assert '"pose": [0.3, -1.2, 1.5, -0.4, 0.8, 0.1]' in re.sub(r"\s*([:,])\s*", r"\1 ", dy.view(ur5e, q).html())
+    assert dy.view(ur5e).block.scene["pose"] != q.tolist()
+    with pytest.warns(dy.ReachWarning, match="q is in radians") as caught:
+        dy.view(ur5e, [0, -90, 90, 0, 0, 0])
+    assert caught[0].filename == __file__
+
+
 def test_what_cannot_be_shown_says_why(ur5e, motion, tmp_path):
     with pytest.raises(dy.InputError, match=r"has symbolic parameters without values \(.*m_1.*parameters="):
         dy.view(dy.load("planar_2r"))
     with pytest.raises(dy.InputError, match="takes a robot or a simulated motion, got str"):
         dy.view("ur5e")
+    with pytest.raises(dy.InputError, match=r"q has shape \(3,\)"):
+        dy.view(ur5e, [1.0, 2.0, 3.0])
+    with pytest.raises(dy.InputError, match=r"dy.view\(motion.robot, motion.q\[k\]\)"):
+        dy.view(motion, ur5e.home())
     with pytest.raises(dy.InputError, match="height=10 must be"):
         dy.view(ur5e, height=10)
     with pytest.raises(dy.InputError, match=r"name the page \.html"):

@@ -253,7 +253,7 @@ def test_limits_and_inertias_are_replaced():
         ({"limits": {"elbow_joint": {"velocity": -1.0}}}, "not negative"),
         ({"limits": {"elbow_joint": {"lower": 7.0}}}, "above the upper"),
         ({"limits": {"elbow_joint": 3.0}}, "must be a mapping"),
-        ({"inertias": {"forearm_link": 3.0}}, "must be an Inertia"),
+        ({"inertias": {"forearm_link": 3.0}}, "must be a dynamis.Inertia"),
     ):
         with pytest.raises(dy.InputError, match=message):
             robot.replace(**wrong)

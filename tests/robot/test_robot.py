@@ -194,7 +194,12 @@ def test_a_payload_takes_the_place_of_an_earlier_one_at_its_frame(ur5e):
     assert both.mass == pytest.approx(ur5e.mass + 3.0)
     assert both.replace(payload=0).mass == pytest.approx(ur5e.mass + 1.0)
     assert loaded.replace(inertias={ur5e.model.tip: light}).replace(payload=heavy).mass == pytest.approx(ur5e.mass + 3.0)
-    with pytest.raises(dy.InputError, match=r"must be an Inertia, such as .* or 0 for none, got str"):
+    foreign = type("Inertia", (), {"__module__": "pinocchio.x", "mass": 1.0, "lever": 0, "inertia": 0})()
+    with pytest.raises(dy.InputError, match=r"got pinocchio\.Inertia: give dynamis\.Inertia\.about_com\(I\.mass"):
+        ur5e.replace(payload=foreign)
+    with pytest.raises(dy.InputError, match=r"wrench on tool0 has shape \(3,\).* 6 numbers: \(fx, fy, fz, mx, my, mz\)"):
+        ur5e.inverse_dynamics([0.0] * 6, [0.0] * 6, [0.0] * 6, {"tool0": [0, 0, 10]})
+    with pytest.raises(dy.InputError, match=r"must be a dynamis.Inertia, such as .* or 0 for none, got str"):
         ur5e.replace(payload="2")
 
 

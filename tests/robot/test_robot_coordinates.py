@@ -143,7 +143,8 @@ def test_forward_dynamics_is_compiled_by_recursion_for_long_chains_of_independen
 
 
 def test_the_text_of_a_robot_counts_one_body_and_several():
-    assert "1 degree of freedom, 1 moving body>" in repr(dy.load("pendulum_from_vertical"))
-    assert "6 degrees of freedom, 6 moving bodies>" in repr(dy.load("ur5e"))
+    assert "1 degree of freedom, 1 moving body, tip 'pendulum'>" in repr(dy.load("pendulum_from_vertical"))
+    assert "6 degrees of freedom, 6 moving bodies, tip 'tool0'>" in repr(dy.load("ur5e"))
+    assert "moving bodies, no single tip>" in repr(dy.load("go2"))
     assert "1 degree of freedom, 1 moving body>" in repr(dy.load("pendulum_from_vertical").model)
     assert "ClosedForm of 1 degree of freedom," in repr(dy.load("pendulum_from_vertical").closed_form())

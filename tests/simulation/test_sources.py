@@ -101,6 +101,13 @@ def test_a_function_of_other_arguments_is_refused(function):
         simulate(block(), 1.0, controller=function)
 
 
+def test_a_table_of_torques_is_refused_with_the_function_that_reads_it():
+    with pytest.raises(
+        dy.InputError, match=r"got an array of shape \(200, 1\): of a table with a row per step, give a function"
+    ):
+        simulate(block(), 1.0, torque=np.zeros((200, 1)))
+
+
 @pytest.mark.parametrize("torque", [[1.0, 2.0], [np.nan], ["a"], 3.0, [np.inf]])
 def test_a_constant_that_is_no_torque_is_refused(torque):
     with pytest.raises(dy.InputError, match="torque must be 1 finite number or a function"):

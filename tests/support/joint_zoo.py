@@ -27,7 +27,7 @@ def zoo_robot(name):
     rng = np.random.default_rng(list(ROBOTS).index(name) + 100)
     d = dy.Description(name, gravity=np.array([1.0, -2.0, -9.0])).add_link("base", inertia=random_inertia(rng))
     for k, (kind, parent, leader) in enumerate(ROBOTS[name], 1):
-        fields = {"drive": random_drive(rng, kind), "pitch": 0.17 if kind == "helical" else 0.0}
+        fields = {"drive": random_drive(rng, kind)} | ({"pitch": 0.17} if kind == "helical" else {})
         if kind == "universal":
             fields["axis2"] = rng.standard_normal(3)
         if leader is not None:

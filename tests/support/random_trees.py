@@ -44,7 +44,8 @@ def random_description(rng, bodies, kinds=KINDS, branching=0.5, mimics=True, tai
     for i in range(1, bodies + 1):
         kind = str(rng.choice(kinds))
         parent = f"link{rng.integers(i)}" if rng.random() < branching else f"link{i - 1}"
-        fields = {"drive": random_drive(rng, kind), "pitch": rng.uniform(-0.3, 0.3)}
+        drive, pitch = random_drive(rng, kind), rng.uniform(-0.3, 0.3)
+        fields = {"drive": drive} | ({"pitch": pitch} if kind == "helical" else {})
         if kind == "universal":
             fields["axis2"] = rng.standard_normal(3)
         if tails and rng.random() < 0.3:

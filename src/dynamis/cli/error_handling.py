@@ -37,7 +37,7 @@ def plain_errors(command: Callable[..., Any]) -> Callable[..., Any]:
                 warnings.showwarning = _Warnings().show
                 for kind in (ModelWarning, ReachWarning):
                     warnings.simplefilter("always", kind)
-                warnings.filterwarnings("ignore", "q0 is in radians")  # the command's options have questioned the angles
+                warnings.filterwarnings("ignore", "q0? is in radians")  # the command's options have questioned the angles
                 return command(*args, **kwargs)
         except BrokenPipeError:
             _end_unread()

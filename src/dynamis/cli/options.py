@@ -36,7 +36,7 @@ q_option = click.option("--q", metavar="NUMBERS", help=f"C{CONFIGURATION}")
 v_option = click.option(
     "--v", metavar="NUMBERS", help="Velocities in rad/s and m/s: one number per joint, or one for all. Default: zeros."
 )
-frame_option = click.option("--frame", metavar="NAME", help="Name of the frame. Default: the tip of a serial arm.")
+frame_option = click.option("--frame", metavar="NAME", help="Name of the frame. Default: the tip, shown by dynamis info.")
 
 
 def plot_option(about: str) -> Decorator:

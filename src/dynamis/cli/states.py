@@ -151,7 +151,7 @@ def wrenches_of(robot: Robot, texts: tuple[str, ...]) -> dict[str, Any] | None:
         values = numbers(rest, "--wrench")
         if values is None or len(values) not in (3, 6):
             raise InputError(f"--wrench takes 3 numbers (a force) or 6, such as --wrench tool0:0,0,-50, got {text!r}")
-        name = robot.model.frame(frame or None).name
+        name = robot.model.frame(frame or None, "--wrench FRAME:NUMBERS").name
         if name in found:
             raise InputError(f"--wrench is given twice for the frame {printable(name)}")
         found[name] = [*values, 0.0, 0.0, 0.0][:6]

@@ -111,6 +111,7 @@ def clearance(
 ) -> Clearance:
     """The smallest distance along a motion: at samples, then by golden-section search about the lowest of them."""
     t, q, at = sampled(robot, motion, samples)
+    robot.inputs.warn_degrees_of_states(q, 4)
     d = np.asarray(distance(q))
     if np.isfinite(d).all() and len(t) > 2:
         t, d = _refined(t, d, lambda time: float(distance(at(time))))

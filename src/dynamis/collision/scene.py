@@ -196,14 +196,25 @@ class Scene:
 
     def in_collision(self, q: Any) -> Any:
         """Whether some pair is at a distance of at most ``margin``: a bool, or an array of them for a batch (…, nq)."""
-        return self._over(q, lambda placed: placed.touches(self.margin), bool)
+        found = self._over(q, lambda placed: placed.touches(self.margin), bool)
+        self._warn_degrees(q)
+        return found
 
     def distance(self, q: Any, *, within: float = np.inf) -> Any:
         """The smallest signed distance of all pairs in m (…), negative where links overlap; infinite if there is no pair.
 
         Where it exceeds ``within``, that is returned instead, which is quicker.
         """
+        found = self._distance(q, within)
+        self._warn_degrees(q)
+        return found
+
+    def _distance(self, q: Any, within: float = np.inf) -> Any:
         return self._over(q, lambda placed: min((w.distance for w in placed.nearest(1, within)), default=within), float)
+
+    def _warn_degrees(self, q: Any) -> None:
+        """Warn the caller of a method of checked configurations that look like degrees."""
+        self.robot.inputs.warn_degrees_of_states(np.asarray(q, dtype=float).reshape(-1, self.robot.nq), 4)
 
     def distances(self, q: Any, *, within: float = np.inf) -> Array:
         """The signed distance of each of ``pairs`` in m (…, pairs); ``within`` where it is larger, which is quicker."""
@@ -225,6 +236,11 @@ class Scene:
         >>> dy.collision.Scene(robot).nearest(robot.home(), 1)[0].pair
         ('base', 'upper_arm_link')
         """
+        found = self._nearest(q, count, within)
+        self._warn_degrees(q)
+        return found
+
+    def _nearest(self, q: Any, count: int = 1, within: float = np.inf) -> list[Nearest]:
         return [Nearest(self.pairs[w.pair], w.distance, w.points, w.normal) for w in self._witnesses(q, count, within)]
 
     def distance_gradient(self, q: Any) -> Array:
@@ -297,7 +313,7 @@ class Scene:
         >>> dy.collision.Scene(robot).along(move).free
         True
         """
-        return clearance(self.robot, motion, samples, self.margin, self.distance, self.nearest)
+        return clearance(self.robot, motion, samples, self.margin, self._distance, self._nearest)
 
     def _witnesses(self, q: Any, count: int, within: float = np.inf) -> list[Witness]:
         if not isinstance(count, int | np.integer) or count < 0:

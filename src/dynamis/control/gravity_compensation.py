@@ -20,6 +20,7 @@ from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.spatial import Inertia, cross
+from dynamis.spatial.inertia import foreign_inertia
 
 Array = npt.NDArray[Any]
 
@@ -42,9 +43,8 @@ class GravityCompensation(ControlLaw):
 
     def __post_init__(self) -> None:
         if self.payload is not None and not isinstance(self.payload, Inertia):
-            raise InputError(
-                f"payload= must be an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(self.payload).__name__}"
-            )
+            found = foreign_inertia(self.payload)
+            raise InputError(f"payload= must be a dynamis.Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {found}")
         object.__setattr__(self, "damping", gain(self.damping, "damping", zero=True))
 
     def wanted(self, robot: Robot, t: Any) -> None:  # noqa: ARG002 - it has no reference

@@ -28,7 +28,7 @@ def robot_card(model: Any, description: Any) -> str:
     mass = model.base.mass + sum(body.inertia.mass for _, body in model.moving)
     gravity = ", ".join(cell_text(x) for x in model.gravity)
     sentences = [description.about] if description.about else []
-    sentences.append(f"{model.size_text}, {cell_text(_sum_of(mass))} kg, gravity ({gravity}) m/s²")
+    sentences.append(f"{model.size_text}, {model.tip_text}, {cell_text(_sum_of(mass))} kg, gravity ({gravity}) m/s²")
     columns = (
         "joint",
         "type",

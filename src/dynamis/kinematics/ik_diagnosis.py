@@ -21,6 +21,7 @@ from dynamis.tolerances import NEARLY_SINGULAR, NEGLIGIBLE, RANK_TOLERANCE, RECU
 Array = npt.NDArray[Any]
 MAX_SEARCH_STARTS = 50  # random: the target may be within reach after all
 DIAGNOSIS_STARTS = 12  # random, for each possible cause
+FAR = 20.0  # times the reach: no target in metres
 EXISTS = "a solution exists: increase restarts="
 
 
@@ -64,11 +65,21 @@ def why_not(task: Problem, q: Array, errors: Array, rng: np.random.Generator) ->
             off = f"smallest error {errors[1]:.3g} rad and {errors[0]:.3g} m"
             return f"the position is reachable, but not with this orientation: {off}{_joints_at_limits(task, q)}"
         nearest, held = float(point.errors[:, 0].min()), _joints_at_limits(task, point.q[point.best()])
-        return f"the position is out of reach by {nearest:.3g} m{held}{_singular(task, q, possible)}"
+        return (
+            f"the position is out of reach by {nearest:.3g} m{_millimetres(task, nearest)}{held}{_singular(task, q, possible)}"
+        )
     held, singular = _joints_at_limits(task, q), _singular(task, q, possible)
     if task.kind == "position":
-        return f"the position is out of reach by {errors[0]:.3g} m{held}{singular}"
+        return f"the position is out of reach by {errors[0]:.3g} m{_millimetres(task, float(errors[0]))}{held}{singular}"
     return f"the orientation is out of reach by {errors[1]:.3g} rad{held}{singular}"
+
+
+def _millimetres(task: Problem, miss: float) -> str:
+    """A hint where the target is many times as far away as the robot reaches, but within reach in mm."""
+    frame = getattr(task.of.tasks[0], "frame", None)
+    places = task.robot.pose(task.robot.random(0, DIAGNOSIS_STARTS), frame)[:, :3, 3]
+    reach = float(np.linalg.norm(places, axis=-1).max())
+    return " (positions are in m: is the target in mm?)" if FAR * reach < miss < 2000.0 * reach else ""
 
 
 def _collides(collision: CollisionCheck, q: Array) -> str:

@@ -31,6 +31,7 @@ from dynamis.kinematics.rotations import (
     rotation_of,
 )
 from dynamis.kinematics.targets import angles_in_range, as_orientation, as_point, as_pose, is_pose
+from dynamis.kinematics.task_methods import of_a_robot
 from dynamis.robot import Robot
 from dynamis.scalar import atan2, cos, sin
 from dynamis.spatial.checks import finite
@@ -41,6 +42,12 @@ AXES = ("x", "y", "z")
 
 class Task(ABC):
     """Task coordinates: ``size`` numbers x, each with a name."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name in ("value", "jacobian", "bias"):
+            if name in vars(cls):
+                setattr(cls, name, of_a_robot(vars(cls)[name]))
 
     @property
     @abstractmethod

@@ -19,6 +19,7 @@ from dynamis.model.massless import CURE, CURE_WITH_LOOPS, MAX_DOF_FOR_RANK, alwa
 from dynamis.model.model import Body, Coordinate, Frame, Model
 from dynamis.model.plausibility import check_plausibility
 from dynamis.model.structure import check_structure
+from dynamis.model.tip import tip_of
 from dynamis.scalar import Node, evaluate, sqrt, topological
 from dynamis.spatial.inertia import Inertia, seen_from
 from dynamis.spatial.pose import Pose
@@ -359,9 +360,8 @@ class _Builder:
         links = [b for b in bodies if b is not None and not b.is_rotor]
         if len({b.parent for b in links}) != len(links):
             return None
-        last = len(links)
-        on_last = [f.name for f in self.frames.values() if f.body == last]
-        return max(on_last, key=lambda name: self.depth[name]) if on_last else None
+        bodies_of = {f.name: f.body for f in self.frames.values() if f.body <= len(links)}
+        return tip_of(self.description, bodies_of, self.depth)
 
 
 def _make_read_only(bodies: list[Body | None], frames: dict[str, Frame]) -> None:

@@ -20,8 +20,9 @@ from dynamis.errors import ConversionError, InputError, NameLookupError, printab
 from dynamis.model.actuators import Actuator
 from dynamis.model.closures import LoopClosure
 from dynamis.model.fields import Fields, from_mapping
+from dynamis.model.joints import check_fields
 from dynamis.scalar import Node, topological
-from dynamis.spatial.inertia import Inertia
+from dynamis.spatial.inertia import Inertia, foreign_inertia
 from dynamis.spatial.pose import Pose, checked_pose
 
 Array = npt.NDArray[Any]
@@ -318,7 +319,7 @@ class Description(Fields):
         """
         if inertia is not None and not isinstance(inertia, Inertia):
             raise InputError(
-                f"inertia= takes an Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {type(inertia).__name__}"
+                f"inertia= takes a dynamis.Inertia, such as dynamis.solids.sphere(0.1, mass=2), got {foreign_inertia(inertia)}"
             )
         if parent is None:
             if joint_fields or origin is not None or joint != "fixed":
@@ -328,6 +329,7 @@ class Description(Fields):
         if unknown := sorted(joint_fields.keys() - {f.name for f in fields(Joint)}):
             known = "axis2, pitch, tail, limits, drive, mimic, actuator"
             raise InputError(f"a joint has no {unknown[0]}=; allowed: {known}; inertia= holds the mass of the link")
+        check_fields(joint_name or f"{name}_joint", joint, joint_fields)
         direction = np.array(axis)
         if direction.dtype.kind not in "iufO" or direction.shape != (3,):
             raise InputError(f"axis= takes three numbers, got {axis!r}")

@@ -23,13 +23,14 @@ One motion is no joint of a file: the rotor of a motor that rides on a link (`Sp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dynamis.errors import InputError, printable
 from dynamis.scalar import sqrt
 from dynamis.spatial import rotation
 from dynamis.spatial.pose import Pose
@@ -323,7 +324,24 @@ JOINT_TYPES = {
     "spherical": JointType(3, (), lambda: [Stage(Spherical(), "")]),
     "free": JointType(6, (), lambda: [Stage(Free(), "")]),
 }
+OF_SOME_TYPES = ("axis2", "pitch")  # fields that other types do not use
 USES_AXIS = frozenset(name for name, kind in JOINT_TYPES.items() if "axis" in kind.fields)
+
+
+def check_fields(joint: str, kind: str, given: Collection[str]) -> None:
+    """Raise an `InputError` for given fields of a joint that its type does not use, and for a helical joint without pitch."""
+    if kind not in JOINT_TYPES:
+        return  # found when the robot is built
+    used = JOINT_TYPES[kind].fields
+    for field in OF_SOME_TYPES:
+        if field in given and field not in used:
+            others = ", ".join(name for name, one in JOINT_TYPES.items() if field in one.fields)
+            raise InputError(
+                f"{field}= has no effect on joint {printable(joint)}, which is {kind}; types that use it: {others}"
+            )
+    if "pitch" in used and "pitch" not in given:
+        cure = "give pitch=, the lead of the thread divided by 2π, in metres per radian, or make the joint revolute"
+        raise InputError(f"the {kind} joint {printable(joint)} has no pitch: {cure}")
 
 
 def stages(kind: str, **fields: Any) -> list[Stage]:

@@ -17,6 +17,7 @@ from dynamis.display import as_call, as_table, counted, flat
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.model.actuators import Actuator
 from dynamis.model.joints import Primitive, Spin
+from dynamis.model.tip import candidates
 from dynamis.spatial.inertia import Inertia, seen_from
 from dynamis.spatial.pose import Pose
 from dynamis.tolerances import FILE_PRECISION
@@ -218,24 +219,28 @@ class Model:
         assert body is not None
         return seen_from(self.with_locked_rotors(i), self.frames[body.name].pose.inverse())
 
-    def frame(self, name: str | None = None) -> Frame:
-        """The frame of this name; without one, the tip of a serial arm."""
+    def frame(self, name: str | None = None, option: str = "frame=") -> Frame:
+        """The frame of this name; without one, the tip of a serial arm. Messages call it ``option``."""
         if name is None:
-            if self.tip is None:
-                rotors = {i for i, body in self.moving if body.is_rotor}
-                leaves = [i for i, below in enumerate(self.children) if i not in rotors and not set(below) - rotors]
-                ends = [f.name for f in self.frames.values() if f.body in leaves]
-                some = ", ".join(map(printable, (ends or list(self.frames))[:6]))
-                raise InputError(f"robot {printable(self.name)} has no single tip: name a frame with frame=, such as {some}")
-            name = self.tip
+            name = self.tip_or_refusal(option)
         try:
             return self.frames[name]
         except (KeyError, TypeError):
             raise unknown_name("frame", name, self.frames) from None
 
+    def tip_or_refusal(self, option: str) -> str:
+        """The tip, or an `InputError` that lists frames to choose from."""
+        if self.tip is not None:
+            return self.tip
+        rotors = {i for i, body in self.moving if body.is_rotor}
+        leaves = [i for i, below in enumerate(self.children) if i not in rotors and not set(below) - rotors]
+        ends = candidates({f.name: f.body for f in self.frames.values()}, leaves, self.parent)
+        some = ", ".join(map(printable, (ends or list(self.frames))[:6]))
+        raise InputError(f"robot {printable(self.name)} has no single tip: name a frame with {option}, such as {some}")
+
     def distinct_frames(self, names: Iterable[str | None]) -> tuple[Frame, ...]:
         """The frames that wrenches act on; one of them twice is refused, also under its name and as the tip (None)."""
-        frames = tuple(self.frame(name) for name in names)
+        frames = tuple(self.frame(name, "wrenches={frame: wrench}") for name in names)
         for k, frame in enumerate(frames):
             if frame.name in (other.name for other in frames[:k]):
                 raise InputError(f"wrenches= has the frame {printable(frame.name)} twice: give the sum of its wrenches once")
@@ -254,6 +259,11 @@ class Model:
         """Its degrees of freedom and moving bodies, for messages."""
         bodies = counted(len(self.links), "moving body", "moving bodies")
         return f"{counted(self.n, 'degree of freedom', 'degrees of freedom')}, {bodies}"
+
+    @property
+    def tip_text(self) -> str:
+        """Its tip, for messages."""
+        return "no single tip" if self.tip is None else f"tip {printable(self.tip)}"
 
     def __repr__(self) -> str:
         kind = "symbolic " if self.symbolic else ""

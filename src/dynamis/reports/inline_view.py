@@ -7,6 +7,7 @@ import numbers
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from dynamis.documents.report_page import render_view
 from dynamis.errors import InputError, printable
 from dynamis.files.atomic_write import write_file
 from dynamis.files.paths import path_of
-from dynamis.reports.scene import scene_of
+from dynamis.reports.scene import POSE_DIGITS, scene_of
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.simulation.trajectory import Trajectory
@@ -60,10 +61,11 @@ class View:
         return f"<View: {what} {printable(self.name)}; a notebook shows it, write('view.html') makes a page>"
 
 
-def view(shown: Robot | Trajectory, *, height: int = 480) -> View:
+def view(shown: Robot | Trajectory, q: Any = None, *, height: int = 480) -> View:
     """A robot in 3-D with a slider per joint, or the animation of a motion: displayed by a notebook at the end of a cell.
 
-    ``height`` is in pixels. ``.write("view.html")`` saves it as a page.
+    The robot stands at ``q``, by default in a pose that shows its links. ``height`` is in pixels. ``.write("view.html")``
+    saves it as a page.
 
     >>> import dynamis as dy
     >>> dy.view(dy.load("ur5e"))
@@ -72,17 +74,26 @@ def view(shown: Robot | Trajectory, *, height: int = 480) -> View:
     if isinstance(height, bool) or not isinstance(height, numbers.Integral) or height < MIN_HEIGHT:
         raise InputError(f"height={height!r} must be a whole number of pixels, {MIN_HEIGHT} or more")
     if isinstance(shown, Robot):
-        return View(shown.name, _of_robot(shown), int(height))
+        return View(shown.name, _of_robot(shown, q), int(height))
     if isinstance(shown, Trajectory):
+        if q is not None:
+            raise InputError("q= is the configuration of a robot: dy.view(motion.robot, motion.q[k]) shows one of a motion")
         return View(shown.robot.name, _of_motion(shown), int(height))
     raise InputError(f"view takes a robot or a simulated motion, got {type(shown).__name__}; dy.load gives a robot")
 
 
-def _of_robot(robot: Robot) -> Robot3D:
+def _of_robot(robot: Robot, q: Any) -> Robot3D:
     check_numeric(robot)
     if not robot.n:
         raise InputError(f"robot {printable(robot.name)} has no joints that move")
-    return Robot3D(scene_of(robot))
+    scene = scene_of(robot)
+    if q is not None:
+        state = robot.inputs.one_state(q, robot.nq, "q")
+        if state.dtype == object:
+            raise InputError("q must have numeric entries, not symbols")
+        robot.inputs.warn_degrees(state, "q", stacklevel=4)
+        scene = scene | {"pose": short(state, POSE_DIGITS)}
+    return Robot3D(scene)
 
 
 def _of_motion(motion: Trajectory) -> Player:

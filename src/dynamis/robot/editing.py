@@ -15,6 +15,7 @@ from dynamis.errors import DynamisError, InputError, ModelWarning, printable, un
 from dynamis.model import editing
 from dynamis.model.description import Description
 from dynamis.model.massless import new_massless_motion
+from dynamis.model.tip import is_tool
 from dynamis.robot.base import RobotBase
 from dynamis.robot.centroidal import CentroidalFunctions
 from dynamis.robot.configurations import Configurations
@@ -61,7 +62,7 @@ class Editing(Configurations, CentroidalFunctions):
         if not isinstance(other, RobotBase):
             raise InputError(f"attach takes a robot, got {type(other).__name__}; dynamis.load gives one")
         return self._rebuilt(
-            editing.attached(self._description, other._description, self.model.frame(at).name, _place(pose), prefix)
+            editing.attached(self._description, other._description, self.model.frame(at, "at=").name, _place(pose), prefix)
         )
 
     def rerooted(self, link: str) -> Self:
@@ -74,7 +75,7 @@ class Editing(Configurations, CentroidalFunctions):
         >>> dy.load("panda").rerooted("panda_link8").link_names[0]
         'panda_link8'
         """
-        turned = self._rebuilt(editing.rerooted(self._description, self.model.frame(link).name))
+        turned = self._rebuilt(editing.rerooted(self._description, self.model.frame(link, "link=").name))
         if text := new_massless_motion(turned.model, self.model):
             warnings.warn(
                 f"robot {printable(self.name)} with {printable(link)} as its root: {text}", ModelWarning, stacklevel=2
@@ -90,7 +91,7 @@ class Editing(Configurations, CentroidalFunctions):
         >>> dy.load("ur5e").subtree("forearm_link").joint_names
         ('wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint')
         """
-        made = editing.subtree(self._description, self.model.frame(link).name)
+        made = editing.subtree(self._description, self.model.frame(link, "link=").name)
         if lost := [printable(x.first) for x in self._description.closures if x not in made.closures]:
             text = f"closures of {', '.join(lost)} end outside of what {printable(link)} carries: their loops are open"
             warnings.warn(text, ModelWarning, stacklevel=2)
@@ -109,16 +110,18 @@ class Editing(Configurations, CentroidalFunctions):
     def with_frame(self, name: str, link: str | None = None, pose: Pose | Any = None) -> Self:
         """Return the robot with one more frame, at ``pose`` (a `Pose` or a 4 × 4 matrix) in the frame of a link or the tip.
 
-        The tip, which methods use without a frame, stays the same unless it is the frame of the last joint itself: then the new
-        frame, farther out, is the tip.
+        The tip, which methods use without a frame, stays the same. There are two exceptions: a frame farther out than that of
+        the last joint itself is the tip, and so is one named as a tool ("tcp", "tool", "ee", "flange") where the tip is not.
 
         >>> import dynamis as dy
         >>> arm = dy.load("ur5e").with_frame("camera", "tool0", dy.Pose.translation([0.0, 0.05, 0.02]))
         >>> arm.jacobian(arm.neutral(), "camera").shape
         (6, 6)
         """
-        carrier, place = self.model.frame(link).name, _place(pose)
+        carrier, place = self.model.frame(link, "link=").name, _place(pose)
         made = self._rebuilt(editing.with_frame(self._description, name, carrier, place))
+        if is_tool(name) and not is_tool(self.model.tip or ""):
+            return made
         fixed = {joint.child: joint for joint in self._description.joints if joint.type == "fixed"}
         while made.model.tip != self.model.tip and (joint := fixed.get(carrier)) is not None:
             carrier, place = joint.parent, joint.origin @ joint.tail @ place

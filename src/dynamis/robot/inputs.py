@@ -21,6 +21,7 @@ Array = npt.NDArray[Any]
 
 STATES = {"q": "positions", "v": "velocities", "a": "accelerations", "tau": "torques", "q0": "positions", "v0": "velocities"}
 CONFIGURATIONS = ("q", "q0", "q1")
+WRENCH_PARTS = "(fx, fy, fz, mx, my, mz)"
 QUATERNION_TOLERANCE = 1e-3  # of its length: drift of an integration; a larger deviation is an error
 
 
@@ -43,6 +44,14 @@ class Inputs:
                 ReachWarning,
                 stacklevel=stacklevel,
             )
+
+    def warn_degrees_of_states(self, q: Array, stacklevel: int) -> None:
+        """The same of a batch (states, nq): of the largest of its states whose angles look like degrees."""
+        suspects = q[(np.abs(q) > 2.0 * np.pi).any(axis=-1)]
+        for state in suspects[np.argsort(-np.abs(suspects).max(axis=-1, initial=0.0))]:
+            if any(c.looks_like_degrees(float(state[c.q_index])) for c in self.model.coordinates if c.q_index is not None):
+                self.warn_degrees(state, "q", stacklevel=stacklevel + 1)
+                return
 
     def warn_limits(self, q: Array, name: str, stacklevel: int) -> None:
         """Warn of positions outside the limits of their joints, unless they look like degrees."""
@@ -79,6 +88,7 @@ class Inputs:
             named = name in STATES and size == len(self.coordinate_names)
             names = ", ".join(map(printable, self.coordinate_names[:8])) + (", …" if size > 8 else "")
             whose = f" of robot {printable(self.model.name)}" if name in STATES else ""
+            meaning = meaning or (WRENCH_PARTS if name.startswith("wrench on ") else "")
             text = f"{name} has shape {array.shape}; its last axis must have {known}{whose}"
             raise InputError(text + (f" ({names})" if named else f": {meaning}" if meaning else ""))
         if array.dtype != object and name in CONFIGURATIONS:

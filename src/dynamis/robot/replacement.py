@@ -19,7 +19,7 @@ from dynamis.model.payloads import load, payloads_at
 from dynamis.model.plausibility import check_drive, check_range
 from dynamis.model.symbols import with_values
 from dynamis.scalar import Node, as_scalar, symbol
-from dynamis.spatial import Inertia
+from dynamis.spatial.inertia import Inertia, foreign_inertia
 from dynamis.tolerances import FILE_PRECISION
 
 
@@ -101,7 +101,7 @@ def replace_inertias(d: Description, inertias: Any, bodies: dict[str, Inertia]) 
     example = "{'forearm': dynamis.solids.sphere(0.1, mass=2)}"
     for name, inertia in _mapping(inertias, "inertias", example).items():
         if not isinstance(inertia, Inertia):
-            raise InputError(f"the inertia of {printable(name)} must be an Inertia, got {type(inertia).__name__}")
+            raise InputError(f"the inertia of {printable(name)} must be a dynamis.Inertia, got {foreign_inertia(inertia)}")
         holder, carried = d.link(name), d.payloads.pop(name, None)
         where = f"link {printable(name)}"
         bodies[where] = _checked(inertia, where)
@@ -115,8 +115,8 @@ def replace_payload(
 ) -> None:
     """Another payload at a named frame or the tip, or none (0)."""
     if not isinstance(payload, Inertia) and (type(payload) not in (int, float) or payload != 0):
-        kinds = "an Inertia, such as dynamis.solids.sphere(0.1, mass=2), or 0 for none"
-        raise InputError(f"payload= must be {kinds}, got {type(payload).__name__}")
+        kinds = "a dynamis.Inertia, such as dynamis.solids.sphere(0.1, mass=2), or 0 for none"
+        raise InputError(f"payload= must be {kinds}, got {foreign_inertia(payload)}")
     frame = model.tip if named is None else model.frame(named).name
     earlier = payloads_at(d, frame, named is not None)
     if len(earlier) > 1 or (d.payloads and not earlier and not isinstance(payload, Inertia)):
@@ -127,7 +127,7 @@ def replace_payload(
         d.link(name).mass_properties = d.payloads.pop(name).own
     if isinstance(payload, Inertia):
         if frame is None:
-            raise InputError(f"robot {printable(model.name)} has no single tip: name the frame of the payload, payload_frame=")
+            frame = model.tip_or_refusal("payload_frame=")
         where = f"payload at {printable(frame)}"
         bodies[where] = _checked(payload, where)
         load(d, frame, Inertia(payload.mass, np.array(payload.first_moment), np.array(payload.tensor)), named is None)

@@ -72,7 +72,9 @@ def from_pinocchio(model: Any) -> Robot:
     """Return the robot of a `pinocchio.Model`: joints, mimic joints, inertias, armature, damping, friction, limits and frames.
 
     The joints have the order of the model, except that they are depth first here. A joint without limits has one number in q
-    here and (cos, sin) there; a planar joint has its velocity in the axes of its parent here.
+    here and (cos, sin) there; a planar joint has its velocity in the axes of its parent here. Composite joints, and those of
+    Euler angles and of translations, are chains of single joints here. ``rotorInertia``, which Pinocchio's algorithms do not
+    use, is left out with a warning.
 
     >>> import dynamis as dy
     >>> robot = dy.from_pinocchio(dy.load("ur5e").to_pinocchio())  # doctest: +SKIP
@@ -101,8 +103,9 @@ class Robot(CCode, Editing):
 
     The last axis of q (nq), v, a, tau (n) is the joint; leading axes are batches and broadcast as in NumPy. Units are SI.
     Spatial vectors have the linear part first; Jacobians and wrenches refer to the frame origin, in world axes unless
-    ``axes="local"``. Wrenches are exerted by the environment on the robot:
-    M v̇ + C v + g + friction + springs = τ + Σ Jᵀ w.
+    ``axes="local"``. Without a frame, functions of a frame take the tip (``robot.model.tip``), the outermost frame of a serial
+    arm, which ``print(robot)`` shows; robots with several ends have none. Wrenches are exerted by the environment on the
+    robot: M v̇ + C v + g + friction + springs = τ + Σ Jᵀ w.
 
     Functions compute in double precision, or in single precision if all arguments are float32 or ``dtype`` is; ``out`` is an
     array that receives the result.
@@ -144,7 +147,7 @@ class Robot(CCode, Editing):
     def __repr__(self) -> str:
         kind = "symbolic " if self.model.symbolic else ""
         loops = f", {counted(len(self._description.closures), 'closure')} of loops" if self._description.closures else ""
-        return f"<{kind}Robot {printable(self.name)}: {self.model.size_text}{loops}>"
+        return f"<{kind}Robot {printable(self.name)}: {self.model.size_text}, {self.model.tip_text}{loops}>"
 
     def _repr_html_(self) -> str:
         return robot_card(self.model, self._description)

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table, counted
-from dynamis.errors import DynamisError, InputError, ModelWarning
+from dynamis.errors import DynamisError, InputError, ModelWarning, literal
 from dynamis.robot import Robot
+from dynamis.robot.inputs import WRENCH_PARTS
 from dynamis.scalar import FunctionState
 from dynamis.simulation.contact import Contact, ContactGroup, grouped
 
@@ -97,7 +98,7 @@ class Push:
 
     def at(self, robot: Robot, frame: str | None) -> Pushed:
         """w(t, q, v) in world axes at the origin of the frame."""
-        return Pushed(robot, robot.model.frame(frame).name, (self,))
+        return Pushed(robot, robot.model.frame(frame, "wrenches={frame: push}").name, (self,))
 
     def given(self, t: Any, q: Array, v: Array) -> Array:
         if not callable(self.wrench):
@@ -170,7 +171,7 @@ def plain_wrenches(robot: Robot, wrenches: Mapping[str, Any] | None) -> dict[str
     """The wrench on each frame as numbers or one function, in world axes at its origin; pushes converted, lists summed."""
     plain: dict[str, Any] = {}
     for frame, wrench in (wrenches or {}).items():
-        given, name = grouped(wrench), robot.model.frame(frame).name
+        given, name = grouped(wrench), robot.model.frame(frame, "wrenches={frame: wrench}").name
         if name in plain:
             raise InputError(f"wrenches= has the frame {name!r} twice: give a list for one frame")
         if isinstance(given, Contact | ContactGroup) and given.frame != name:
@@ -200,7 +201,11 @@ def _numbers(given: Any, size: int, name: str, otherwise: str = "") -> Array:
     except (TypeError, ValueError):
         numbers = np.zeros(0)
     if numbers.shape != (size,) or not np.isfinite(numbers).all():
-        raise InputError(f"{name} must be {counted(size, 'finite number')}{otherwise}, got {given!r}")
+        parts = f" {WRENCH_PARTS}" if name.startswith("wrench on ") else ""
+        found = literal(given) if numbers.ndim < 2 else f"an array of shape {numbers.shape}"
+        if otherwise and numbers.ndim == 2 and numbers.shape[1] == size:
+            found += ": of a table with a row per step, give a function, lambda t: table[min(int(t / step), len(table) - 1)]"
+        raise InputError(f"{name} must be {counted(size, 'finite number')}{parts}{otherwise}, got {found}")
     return numbers
 
 

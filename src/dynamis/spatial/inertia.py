@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import as_call, as_table
-from dynamis.errors import InputError
+from dynamis.errors import InputError, type_of
 from dynamis.scalar import Node
 from dynamis.spatial.checks import finite_or_symbolic
 from dynamis.spatial.pose import Pose, checked_pose, same_entries
@@ -202,3 +202,9 @@ def seen_from(inertia: Inertia, pose: Pose) -> Inertia:
     # Steiner's shift of the tensor, m and h together: S(h) S(p)ᵀ + S(p) S(h + m p)ᵀ
     shift = skew(h) @ skew(p).T + skew(p) @ skew(moved).T
     return Inertia(inertia.mass, moved, congruence(R, inertia.tensor) + mirrored(shift))
+
+
+def foreign_inertia(value: Any) -> str:
+    """What stands in place of an `Inertia`, for a message; of an inertia of Pinocchio, how it is converted."""
+    known = all(hasattr(value, name) for name in ("mass", "lever", "inertia"))
+    return type_of(value) + (": give dynamis.Inertia.about_com(I.mass, I.lever, I.inertia)" if known else "")

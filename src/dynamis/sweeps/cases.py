@@ -326,4 +326,4 @@ def _payload_frame(study: Study, description: Description, robot: Robot) -> str:
         if len(found) > 1:
             raise InputError(f"the robot has payloads at {' and '.join(map(printable, found))}: name one of these frames")
         return found[0]
-    return robot.model.frame(study.payload_frame).name
+    return robot.model.frame(study.payload_frame, "payload_frame= (frame under [payload] in a file)").name

@@ -150,7 +150,7 @@ def above(robot: Robot, height: float, frames: tuple[str, ...] | None = None) ->
     """
     height = number(height, "the height")
     if frames is not None:
-        return [HalfSpace(UP, height, robot.model.frame(name).name, "height") for name in frames]
+        return [HalfSpace(UP, height, robot.model.frame(name, "frames=").name, "height") for name in frames]
     q = robot.random(np.random.default_rng(3), size=16)
     found: dict[bytes, HalfSpace] = {}
     for name in robot.link_names:

@@ -1,18 +1,20 @@
 """Reader of Pinocchio models.
 
 A Pinocchio model has its fixed joints merged: each joint carries one body, whose frame is that of the joint; frames become
-fixed frames. Armature is a rotor inertia, ``damping`` viscous and ``friction`` Coulomb friction.
+fixed frames. Composite joints, and those of Euler angles and of translations, become chains of single joints with massless
+links between them. Armature is a rotor inertia, ``damping`` viscous and ``friction`` Coulomb friction.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
 
 from dynamis.display import counted
-from dynamis.errors import ConversionError, InputError, printable
+from dynamis.errors import ConversionError, InputError, ModelWarning, printable
 from dynamis.model.description import Description, Drive, Fresh, Joint, Limits, Link, MassProperties, Mimic
 from dynamis.spatial.pose import Pose
 
@@ -26,6 +28,7 @@ UNALIGNED = {
     "JointModelRevoluteUnaligned": "revolute", "JointModelRevoluteUnboundedUnaligned": "continuous",
     "JointModelPrismaticUnaligned": "prismatic", "JointModelHelicalUnaligned": "helical",
 }  # fmt: skip
+CHAINS = {"JointModelTranslation": ("PX", "PY", "PZ"), "JointModelSphericalZYX": ("RZ", "RY", "RX")}
 
 
 def describe_pinocchio(model: Any) -> Description:
@@ -45,17 +48,22 @@ def describe_pinocchio(model: Any) -> Description:
         body = bodies.get(k)
         links.append(names.name(str(body.name) if body is not None else f"{model.names[k]}_body" if k else ROOT))
     d.links.append(Link(links[0], _mass(model.inertias[0])))
-    joints = Fresh(())
+    joints, own_names = Fresh(()), {0: ""}
     leaders = dict(zip(getattr(model, "mimicking_joints", ()), getattr(model, "mimicked_joints", ()), strict=True))
     for k in range(1, model.njoints):
         d.links.append(Link(links[k], _mass(model.inertias[k])))
         name = joints.name(str(model.names[k]))
         if k in leaders:
-            joint = _follower(model, k, name, int(leaders[k]), d.joints[leaders[k] - 1].name)
+            chain = [_follower(model, k, name, int(leaders[k]), own_names[int(leaders[k])])]
         else:
-            joint = _joint(model, k, name)
-        joint.parent, joint.child = links[model.parents[k]], links[k]
-        d.joints.append(joint)
+            chain = _chain(model, model.joints[k], name, _pose(model.jointPlacements[k]))
+        own_names[k], parent = name, links[model.parents[k]]
+        for joint in chain:
+            joint.parent, joint.child = parent, links[k] if joint is chain[-1] else names.name(f"{joint.name}_link")
+            if joint is not chain[-1]:
+                d.links.append(Link(joint.child))
+            d.joints.append(joint)
+            parent = joint.child
     for frame in model.frames:
         kind, at = str(frame.type).rsplit(".", 1)[-1], int(frame.parentJoint)
         if kind == "JOINT" or str(frame.name) == ROOT or frame is bodies.get(at):
@@ -68,14 +76,28 @@ def describe_pinocchio(model: Any) -> Description:
         own = names.name(name)
         d.links.append(Link(own))
         d.joints.append(Joint(joints.name(f"{own}_frame"), "fixed", links[at], own, _pose(frame.placement)))
+    _warn_rotors(model)
     return d
 
 
-def _joint(model: Any, k: int, name: str) -> Joint:
-    joint = model.joints[k]
-    kind = joint.shortname()
-    inner = _inner(joint)
-    made = Joint(name, "fixed", "", "", _pose(model.jointPlacements[k]))
+def _chain(model: Any, joint: Any, name: str, place: Pose) -> list[Joint]:
+    """A joint, or the single joints that it is composed of, the inner ones named with a number."""
+    kind, inner = joint.shortname(), _inner(joint)
+    if kind == "JointModelComposite":
+        made: list[Joint] = []
+        for k, (part, placement) in enumerate(zip(inner.joints, inner.jointPlacements, strict=True)):
+            made += _chain(model, part, f"{name}.{k + 1}", (Pose.identity() if k else place) @ _pose(placement))
+        return made
+    q, v = int(joint.idx_q), int(joint.idx_v)
+    if kind in CHAINS:
+        single = enumerate(CHAINS[kind])
+        return [_joint(model, f"JointModel{x}", inner, f"{name}.{k + 1}", Pose.identity() if k else place, q + k, v + k, 1)
+                for k, x in single]  # fmt: skip
+    return [_joint(model, kind, inner, name, place, q, v, int(joint.nv))]
+
+
+def _joint(model: Any, kind: str, inner: Any, name: str, place: Pose, q: int, v: int, n: int) -> Joint:
+    made = Joint(name, "fixed", "", "", place)
     aligned = re.fullmatch(r"JointModel(R|RUB|P|H)([XYZ])", kind)
     if aligned:
         made.type, made.axis = ONE_AXIS[aligned[1]], np.array(AXES[aligned[2]])
@@ -87,11 +109,11 @@ def _joint(model: Any, k: int, name: str) -> Joint:
         made.type = OTHERS[kind]
         made.axis = np.array([0.0, 0.0, 1.0])
     else:
-        known = "revolute, prismatic, helical, universal, planar, spherical and free joints"
-        raise ConversionError(f"joint {printable(name)} is a {kind}, which a robot cannot represent; {known} are read")
+        known = "revolute, prismatic, helical, universal, planar, spherical and free joints, and composites of them"
+        cure = "make it a chain of single joints in the Pinocchio model"
+        raise ConversionError(f"joint {printable(name)} is a {kind}, which a robot cannot represent; {known} are read: {cure}")
     if made.type == "helical":
         made.pitch = float(inner.pitch)
-    v, n, q = int(joint.idx_v), int(joint.nv), int(joint.idx_q)
     made.drive = _drive(model, v, n, name, made.type == "planar")
     if n == 1:
         bounded = made.type != "continuous"
@@ -101,6 +123,15 @@ def _joint(model: Any, k: int, name: str) -> Joint:
         if made.type == "revolute" and not np.isfinite([made.limits.lower, made.limits.upper]).any():
             made.type = "continuous"
     return made
+
+
+def _warn_rotors(model: Any) -> None:
+    """``rotorInertia`` and ``rotorGearRatio`` are in a model for its users: no algorithm of Pinocchio reads them."""
+    rotors = np.asarray(getattr(model, "rotorInertia", 0.0)) * np.asarray(getattr(model, "rotorGearRatio", 0.0)) ** 2
+    if rotors.any():
+        text = "rotorInertia and rotorGearRatio are not read, as Pinocchio's algorithms do not use them"
+        cure = "for rotors in the dynamics set model.armature = model.rotorInertia * model.rotorGearRatio**2"
+        warnings.warn(f"{text}; {cure}", ModelWarning, stacklevel=5)
 
 
 def _follower(model: Any, k: int, name: str, leader: int, leading: str) -> Joint:

@@ -19,6 +19,9 @@ def describe_toolbox(robot: Any) -> Description:
     links = list(getattr(robot, "links", ()))
     if not links or not hasattr(robot, "gravity"):
         raise InputError(f"from_roboticstoolbox takes a robot of roboticstoolbox, got {type(robot).__name__}")
+    if any(type(link).__name__ == "Link2" for link in links):
+        raise ConversionError(f"robot {printable(str(robot.name))} moves in the plane, in SE(2), and such robots are not read: "
+                              "make it of transforms in space, with ET in place of ET2")  # fmt: skip
     d = Description(str(robot.name or "robot"), gravity=np.ravel(np.array(robot.gravity, float)), source="Robotics Toolbox")
     if hasattr(links[0], "alpha"):
         _from_table(d, robot, links)

@@ -34,7 +34,7 @@ from dynamis.model.description import (
 )
 from dynamis.model.diagnostics import Report, format_error
 from dynamis.model.forms import joint_from_dh, joint_from_modified_dh, joint_from_screw
-from dynamis.model.joints import JOINT_TYPES
+from dynamis.model.joints import JOINT_TYPES, OF_SOME_TYPES
 from dynamis.model.parameter_names import declared_name
 from dynamis.model.payloads import check_bodies, load
 from dynamis.model.readers.expressions import PARAMETER_NAME
@@ -271,6 +271,11 @@ class _Reader:
             if "pitch" in JOINT_TYPES[joint.type].fields and "pitch" not in row:
                 cure = 'add pitch = …, the lead of the thread divided by 2π, or write type = "revolute"'
                 row.wrong("pitch", f"the {joint.type} joint has no pitch", "pitch = …, in metres per radian", cure, "type")
+            for key in OF_SOME_TYPES:
+                if key in row and key not in JOINT_TYPES[joint.type].fields:
+                    using = ", ".join(name for name, one in JOINT_TYPES.items() if key in one.fields)
+                    row.wrong("no-effect", f"a {joint.type} joint does not use {key}", f"{key} of {using}",
+                              f"remove {key}, or correct the type", key)  # fmt: skip
             joint.tail = row.table("tail", {"xyz", "rpy"}).pose() if "tail" in row else Pose.identity()
 
     def read_physics(self, row: TomlTable, joint: Joint) -> None:
