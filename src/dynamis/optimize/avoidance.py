@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -71,12 +72,13 @@ class Avoidance:
         """The smallest distance of a motion, also between its nodes."""
         return self.scene.along((t, q))
 
-    def tightened(self, t: Array, q: Array) -> bool:
-        """Whether a motion collides between its nodes: more is kept at the nodes then, by what is missing."""
-        missing = self.scene.margin - self.along(t, q).distance
+    def tightened(self, motions: Sequence[tuple[Array, Array]]) -> bool:
+        """Whether one of the motions (t, q) collides: more is kept at the nodes of the first then, by what is missing."""
+        missing = self.scene.margin - min(self.along(*motion).distance for motion in motions)
         if missing < 0.0:
             return False
-        self.keep = max(self.keep, float(self.scene.distances(q[1:-1]).min())) + missing + self.tolerance
+        nodes = motions[0][1]
+        self.keep = max(self.keep, float(self.scene.distances(nodes[1:-1]).min())) + missing + self.tolerance
         return True
 
     def check_ends(self, start: Array, goal: Array) -> None:
