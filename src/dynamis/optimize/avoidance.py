@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.kinematics.collision_check import CollisionCheck
+from dynamis.kinematics.collision_check import CollisionCheck, unavoidable_collisions
 
 Array = npt.NDArray[Any]
 DISTANCE_SCALE = 0.03  # m: counts as much as 1 rad at the goal; with 0.1 the first round leaves a free motion
@@ -86,7 +86,7 @@ class Avoidance:
         for q, name in ((start, "start"), (goal, "goal")):
             near = self.scene.nearest(q, 1)
             if near and near[0].distance < self.keep:
+                cure = unavoidable_collisions(self.scene) or f"choose another {name}, or a scene with a smaller margin="
                 raise InputError(
-                    f"the {name} is in collision: {near[0].status}, and a distance of {self.keep:.3g} m is required; "
-                    f"choose another {name}, or a scene with a smaller margin="
+                    f"the {name} is in collision: {near[0].status}, and a distance of {self.keep:.3g} m is required; {cure}"
                 )

@@ -76,13 +76,18 @@ def open_loops(robot: Robot) -> str:
     return f"the file of robot {printable(robot.name)} closes loops ({loops[0]}{more}), which are open"
 
 
-def warn_of_open_loops(robot: Robot, where: str, *, closed: str = "dynamis.constrained(robot)", stacklevel: int = 3) -> None:
-    """Warn, once for each robot and function, that the loops of its file are open in it; ``closed`` closes them."""
+def warn_of_open_loops(
+    robot: Robot, where: str, *, closed: str = "dynamis.constrained(robot)", instead: str = "", stacklevel: int = 3
+) -> None:
+    """Warn, once for each robot and function, that the loops of its file are open in it.
+
+    ``closed`` closes them; where nothing does, ``instead`` says what can be used.
+    """
     told = _warned.setdefault(robot, set())
     if where in told or not (loops := open_loops(robot)):
         return
     told.add(where)
-    warnings.warn(f"{loops} in {where}: {closed} closes them", ModelWarning, stacklevel=stacklevel)
+    warnings.warn(f"{loops} in {where}: {instead or f'{closed} closes them'}", ModelWarning, stacklevel=stacklevel)
 
 
 def _only_limits(actuator: Actuator) -> bool:

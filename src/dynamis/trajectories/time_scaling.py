@@ -26,6 +26,10 @@ SWITCHING_SHARE = 0.994  # of the nearest limit: an interval that uses less cont
 MAX_EXCESS = 1.001  # of a limit: an interval that uses more is divided, not tightened
 SAMPLE_SHARES = np.array([0.0, 0.15, 0.35, 0.5, 0.65, 0.85, 1.0])  # of an interval's time, at which the limits are evaluated
 EXTRA_END_POINTS = 8  # at each end
+LIMITS_OF_LOOPS = (
+    "time-optimal motion with closed loops is not available; the torques of a motion that keeps them closed are those of "
+    "dynamis.constrained(robot).inverse_dynamics"
+)
 OWN_LIMITS = "choose another path, a lighter payload or stronger drives (robot.replace(limits=…))"  # of the model
 KINDS = ("torque", "velocity", "acceleration")
 
@@ -66,7 +70,7 @@ def time_optimal(
         _check_positions(robot, way)
     given = {"torque": torque, "velocity": velocity, "acceleration": acceleration}
     warn_of_actuators(robot, "the motion", limited=True)
-    warn_of_open_loops(robot, "the limits of the motion")
+    warn_of_open_loops(robot, "the limits of the motion", instead=LIMITS_OF_LOOPS)
     own = {"torque": torque_limits(robot), "velocity": robot.limits["velocity"], "acceleration": np.full(robot.n, np.inf)}
     limits = Limits(**{name: own[name] if x is None else bounds(x, robot.n, name) for name, x in given.items()})
     moving = np.abs(way.derivative().peaks()) > 0.0
