@@ -32,7 +32,7 @@ def made_motion(
     tau, K = np.zeros((len(u), n)), np.zeros((len(u), n, 2 * n))
     tau[:, step.columns], K[:, step.columns] = u, gains
     static = _static_torques(problem)
-    if clearance is not None and fine is not None and fine.reaches_goal:
+    if cost.avoidance is not None and fine is not None and fine.reaches_goal:
         clearance = min(clearance, cost.avoidance.along(*sampled(fine, len(u))), key=lambda x: x.distance)
     status = f"converged after {counted(iterations, 'iteration')}"
     if converged and fine is not None:

@@ -52,6 +52,7 @@ def save(states: Sequence[Array], path: str | os.PathLike[str], robot: Robot | N
             return write_file(target, text.getvalue().encode())
         case ".npz":
             data = io.BytesIO()
-            np.savez_compressed(data, **{name.replace("/", "_"): x for name, x in table.items()})  # names of files
+            arrays: dict[str, Any] = {name.replace("/", "_"): x for name, x in table.items()}  # names of files
+            np.savez_compressed(data, **arrays)
             return write_file(target, data.getvalue())
     raise InputError(f"{printable(target.name)}: the suffix must be .csv or .npz")
