@@ -89,3 +89,9 @@ def test_wrong_options_end_with_2_and_a_sentence(options, text):
 def test_a_configuration_and_a_file_of_them_exclude_each_other(tmp_path):
     (tmp_path / "q.csv").write_text("q1\n0\n")
     assert "exclude each other" in run("ur5e", "--q", "0", "--states", tmp_path / "q.csv").output
+
+
+def test_obstacles_in_millimetres_are_suspected():
+    result = run("ur5e", "--q", Q, "--obstacle", "table:box:1000,1000,50@0,1500,-300")
+    assert "lengths are in m; if these are mm, divide them by 1000" in " ".join(result.output.split())
+    assert "divide" not in run("ur5e", "--q", Q, "--obstacle", "table:box:1,1,0.05@0,1.5,-0.3").output

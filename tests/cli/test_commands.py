@@ -304,6 +304,10 @@ mass = 1
 com = [1, 0, 0]
 rotor_inertia = 1e-3
 motor_link = "upper"
+[[payload]]
+frame = "fore"
+mass = 2
+com = [0.1, 0, 0.2]
 """)
     result = run("info", str(tmp_path / "arm.toml"), "--json")
     first, second = json.loads(result.stdout)["joints"]
@@ -313,6 +317,10 @@ motor_link = "upper"
     shown = run("info", str(tmp_path / "arm.toml")).stdout
     assert "motor on" in shown
     assert "dc motor" in shown
+    (payload,) = json.loads(result.stdout)["payloads"]
+    assert (payload["name"], payload["mass"]) == ("fore", 2.0)
+    assert payload["com"] == pytest.approx([0.1, 0.0, 0.2])
+    assert "Payloads, part of the bodies above" in shown
 
 
 def test_info_of_a_floating_robot_has_six_more_degrees_of_freedom(run):

@@ -148,3 +148,43 @@ def test_a_value_that_is_no_number_is_refused_for_that_reason_alone():
     assert result.exit_code == 2
     assert "must be a finite number" in result.stderr
     assert "limits" not in result.stderr
+
+
+def test_the_rms_of_a_file_with_times_is_taken_over_time(tmp_path):
+    robot = dy.load(ARM)
+    t = np.concatenate([np.linspace(0, 0.1, 200), np.linspace(0.1, 10, 10)[1:]])  # rows are dense at the start
+    q = np.where(t[:, None] <= 0.1, [0.0, 0.0], [np.pi / 2, 0.0])  # gravity acts at the beginning only
+    file = tmp_path / "motion.csv"
+    tau = robot.inverse_dynamics(q, 0.0 * q, 0.0 * q)
+    arguments = ARM, "--states", file, "--v", "0", "--a", "0"
+    np.savetxt(file, np.c_[t, q], delimiter=",", header="t,q1,q2", comments="")
+    facts = json.loads(run(*arguments, "--json").output)
+    assert facts["rms_over"] == "time"
+    assert facts["rms"] == pytest.approx(np.sqrt(np.trapezoid(tau**2, t, axis=0) / 10), abs=1e-9)
+    assert "RMS over time" in run(*arguments).output
+    np.savetxt(file, q, delimiter=",", header="q1,q2", comments="")
+    facts = json.loads(run(*arguments, "--json").output)
+    assert facts["rms_over"] == "rows"
+    assert facts["rms"] == pytest.approx(np.sqrt(np.mean(tau**2, axis=0)), abs=1e-9)
+    assert "RMS of the rows" in run(*arguments).output
+
+
+def test_the_limit_is_what_the_drive_gives_at_that_speed(tmp_path):
+    drive = dy.Saturated(effort=1000.0, speed=4.0, knee=0.5, efficiency=0.8)
+    robot = dy.load(ARM).replace(actuators={"joint1": drive})
+    robot.write(file := tmp_path / "arm.toml")
+    states = tmp_path / "motion.csv"
+    v = np.array([[3.0, 0.0], [0.0, 0.0]])
+    rows = np.c_[[0.0, 1.0], np.zeros((2, 2)), v, np.zeros((2, 2))]
+    np.savetxt(states, rows, delimiter=",", header="t,q1,q2,v1,v2,a1,a2", comments="")
+    tau = robot.inverse_dynamics(np.zeros((2, 2)), v, np.zeros((2, 2)))
+    facts = json.loads(run(file, "--states", states, "--json").output)
+    assert facts["beyond_limits"] == ["joint1"]
+    assert facts["use"][0] == pytest.approx(max(tau[0, 0] / (1000 * 0.5 * 0.8), tau[1, 0] / (1000 * 0.8)))
+    assert facts["largest_power"][0] == pytest.approx(3.0 * tau[0, 0])
+    printed = run(file, "--states", states).output
+    assert "torque limits exceeded: joint1" in printed
+    assert "not voltages" in printed
+    one = json.loads(run(file, "--q", "0", "--v", "3,0", "--a", "0", "--json").output)
+    assert one["limits"][0] == pytest.approx(1000 * 0.5 * 0.8)
+    assert one["beyond_limits"] == ["joint1"]

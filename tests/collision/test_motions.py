@@ -186,3 +186,25 @@ def test_a_distance_within_the_margin_is_not_called_a_collision(robot, floor, mo
     assert near.distance > 0.0
     assert not near.free
     assert near.status.endswith("; within the margin of 1 m during 0 … 1.5 s")
+
+
+def test_an_obstacle_around_the_foot_is_to_be_excluded_or_moved(robot):
+    pedestal = {"pedestal": Obstacle("box", (0.5, 0.5, 0.25))}
+    scene = Scene(robot, obstacles=pedestal)
+    fixed = [("shoulder_link", "pedestal"), ("upper_arm_link", "pedestal")]
+    cure = (
+        r"'shoulder_link' and 'pedestal', .* collide in all of 50 random postures.*exclude=\[\('shoulder_link', 'pedestal'\), "
+    )
+    with pytest.raises(dy.InputError, match=cure):
+        dy.trajectories.joint_move(Q, Q + 0.3, duration=2.0, robot=robot, collision=scene)
+    with pytest.raises(dy.InputError, match=cure):
+        dy.optimize.trajectory(robot, Q, Q + 0.3, 2.0, nodes=20, collision=scene)
+    assert "collide in all of 50" in dy.inverse_kinematics(robot, robot.pose(Q), collision=scene).status
+    free = Scene(robot, obstacles=pedestal, exclude=fixed)
+    assert dy.trajectories.joint_move(Q, Q + 0.3, duration=2.0, robot=robot, collision=free).duration == 2.0
+
+
+def test_a_motion_that_begins_in_collision_says_so(robot):
+    scene = Scene(robot, obstacles={"ball": Obstacle("sphere", 0.05, robot.pose(Q)[:3, 3])})
+    with pytest.raises(dy.InputError, match=r"its start is in collision .*choose another start"):
+        dy.trajectories.joint_move(Q, Q + 0.5, duration=2.0, collision=scene)

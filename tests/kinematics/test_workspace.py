@@ -308,3 +308,32 @@ def test_the_workspace_of_linear_axes_has_an_extent_and_no_reach():
     assert "reach" not in repr(gantry)
     assert "z 0 … 2" in gantry.summary()
     assert dy.workspace(polar_arm(1.0), samples=2000).has_reach
+
+
+def test_the_worst_sample_and_the_quantiles_are_part_of_the_result(ur5e):
+    found = workspace_slice(ur5e, "payload", samples=2000)
+    value, at, q = found.worst
+    assert value == found.values.min()
+    assert ur5e.pose(q)[[0, 2], 3] == pytest.approx(at)
+    facts = found.as_dict()
+    assert facts["worst"]["q"] == q.tolist()
+    assert facts["quantiles"]["0.5"] == found.quantiles([0.5])[0]
+    assert f"worst {value:.4g} kg at x" in found.summary()
+    with pytest.raises(dy.InputError, match=r"pick= belongs to \.plot"):
+        workspace_slice(ur5e, "payload", samples=200, pick="worst")
+
+
+def test_the_payload_of_a_map_is_in_addition_to_that_of_the_robot(ur5e):
+    loaded = ur5e.replace(payload=dy.solids.sphere(0.05, mass=2.0))
+    found = workspace_slice(loaded, "payload", samples=500)
+    assert "in addition to the 2 kg that the robot carries already" in found.summary()
+    assert "in addition" not in workspace_slice(ur5e, "payload", samples=500).note
+    assert found.values[0] == pytest.approx(max(payload_capacity(ur5e, found.q[0]) - 2.0, 0.0), abs=0.3)
+
+
+def test_a_measure_that_is_the_same_everywhere_has_a_colour_scale_from_there_on(tmp_path):
+    same = Measure("one", "the same everywhere", "", lambda _r, q, _f, _rows: np.ones(len(q)), more_is_better=False)
+    axes = workspace_slice(dy.load("planar_2r_melchiorri"), same, samples=500).plot(tmp_path / "same.png")
+    bar = next(iter(np.atleast_1d(axes)))
+    assert bar.collections[0].norm.vmin == 1.0
+    assert bar.collections[0].norm.vmax > 1.0

@@ -164,3 +164,14 @@ def test_the_compiled_recursion_with_coupled_positions_is_that_of_numbers():
     for found, true in zip(sweeps.gains(A, B, model, u, 0.1), numbers, strict=True):
         assert relative_error(np.asarray(found), np.asarray(true)) < 1e-10
     assert not np.allclose(numbers[1], sweeps.gains_of_numbers(A, B, model._replace(l_qq=None), u, 0.1)[1])
+
+
+def test_the_simulated_motion_keeps_the_margin_too():
+    ur, x = dy.load("ur5e"), [1.0, -0.9, 1.2, -0.3, -1.5, 0.0]
+    post = dy.collision.Obstacle("capsule", (0.05, 1.0), (-0.5, 0.1, 0.5))
+    scene = dy.collision.Scene(ur, obstacles={"post": post}, margin=0.01)
+    around = dy.optimize.trajectory(ur, x, [-1.0, *x[1:]], 1.5, nodes=30, collision=scene)
+    run = dy.simulate(ur, 1.5, x, controller=around.controller, method="rk4", step=2e-3)
+    assert around.converged
+    assert scene.along(run).free
+    assert around.clearance.distance == pytest.approx(scene.along(run).distance, abs=1e-3)

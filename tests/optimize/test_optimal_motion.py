@@ -310,3 +310,28 @@ def test_the_advice_for_a_motion_that_does_not_converge_says_what_can_help(effor
     motion = dy.optimize.trajectory(weak, [-1.57, 0.0], [0.5, 0.5], 1.0, nodes=40, iterations=iterations)
     assert not motion.converged
     assert re.search(advice, motion.status), motion.status
+
+
+def test_a_motion_of_too_long_steps_has_not_converged():
+    arm = dy.load("planar_2r_melchiorri").replace(
+        payload=dy.solids.sphere(0.1, mass=20.0), limits={"joint1": {"effort": 400.0}, "joint2": {"effort": 130.0}}
+    )
+    start, goal = [-0.5, 0.3], [0.1, 0.5]
+    coarse = dy.optimize.trajectory(arm, start, goal, 3.0, nodes=20)
+    assert coarse.goal_error < 1e-4  # in its own steps
+    assert not coarse.converged
+    assert "more nodes=" in coarse.status
+    assert "The start cannot be held: the static torque of joint2" in coarse.status
+    run = dy.simulate(arm, 3.0, start, controller=coarse.controller, method="rk4", step=1e-3)
+    error = np.concatenate([run.q[-1] - goal, 0.3 * run.v[-1]])
+    assert coarse.simulated_error == pytest.approx(abs(error).max(), rel=0.2)
+    assert abs(error).max() > 0.2
+
+
+def test_the_simulated_error_is_that_of_a_simulation_with_the_controller(arm):
+    found = dy.optimize.trajectory(arm, [-1.57, 0.0], [0.5, 0.5], 1.0, nodes=20)
+    run = dy.simulate(arm, 1.0, [-1.57, 0.0], controller=found.controller, method="rk4", step=1e-3)
+    error = np.concatenate([run.q[-1] - [0.5, 0.5], 0.3 * run.v[-1]])
+    assert found.simulated_error == pytest.approx(abs(error).max(), rel=0.1)
+    assert f"ends {abs(error[:2]).max():.1g}"[:-1] in found.status
+    assert "cannot be held" not in found.status

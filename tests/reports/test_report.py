@@ -344,3 +344,32 @@ def test_unusual_robots_have_reports_too(name, tmp_path):
     assert contents.write(tmp_path / "page.html").exists()
     if name != "rod_and_disc":
         assert [s.failed for s in contents.sections] == [""] * len(contents.sections)
+
+
+def test_drives_and_payloads_have_tables_as_in_info():
+    robot = dy.load("planar_2r_melchiorri").replace(
+        actuators={"joint1": dy.Saturated(effort=500.0, speed=3.0)}, payload=dy.solids.sphere(0.1, mass=2.0)
+    )
+    (section,) = contents_of(robot, sections=["robot"]).sections
+    tables = {x.title: x.rows for x in section.blocks if isinstance(x, Table)}
+    assert tables["Drives"] == [("joint1", "–", "saturated: effort 500, speed 3")]
+    ((frame, mass, _),) = tables["Payloads"]
+    assert (frame, mass) == (robot.model.tip, "2")
+    (plain,) = contents_of(dy.load("planar_2r_melchiorri"), sections=["robot"]).sections
+    assert not {"Drives", "Payloads"} & {x.title for x in plain.blocks if isinstance(x, Table)}
+
+
+def test_sections_of_a_linear_axis_have_its_extent_and_stiffness():
+    d = dy.Description("axis").add_link("base")
+    solid = dy.solids.sphere(0.1, mass=1.0)
+    d.add_link("carriage", "base", "prismatic", axis=(1, 0, 0), inertia=solid)
+    d.add_link("arm", "carriage", "revolute", axis=(0, 0, 1), inertia=solid)
+    d.add_link("tip", "arm", "fixed", origin=dy.Pose(np.eye(3), (0.0, 0.4, 0.0)))
+    d.joints[0].limits.lower, d.joints[0].limits.upper = 0.4, 6.0
+    d.joints[1].limits.lower, d.joints[1].limits.upper = 0.0, np.pi / 2
+    workspace, stiffness = contents_of(dy.Robot(d), sections=["workspace", "stiffness"]).sections
+    facts = dict(next(x for x in workspace.blocks if isinstance(x, Facts)).pairs)
+    assert facts["x of tip"] == "0 … 6 m"
+    assert "10 MN/m per prismatic joint" in stiffness.lead
+    assert "springs = " in stiffness.reproduce
+    assert "10000000.0, 10000.0]" in stiffness.reproduce

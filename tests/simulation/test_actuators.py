@@ -140,3 +140,13 @@ def test_a_gear_with_losses_that_holds_its_load_is_named(method):
     assert "t = 0.0746" in motion.status
     assert "the gear of axle, with its efficiency, holds the joint at rest" in motion.status
     assert dy.simulate(arm, 1.0, [0.0], [0.3], torque=[9.5], actuators=drive, method="rk4", step=1e-3).complete
+
+
+def test_a_motor_with_a_supply_gives_the_torque_of_its_voltage():
+    motor = dy.DCMotor(resistance=2.0, constant=0.1, ratio=50.0, efficiency=0.9, supply=24.0)
+    v = np.array([-2.0, 0.0, 2.0, 6.0])
+    reached = [motor.torque(np.zeros(0), 24.0, 0.0, x) for x in v]
+    assert motor.largest(v, 1.0) == pytest.approx(np.maximum(reached, 0.0))
+    assert motor.largest(-v, -1.0) == pytest.approx(np.maximum(reached, 0.0))
+    assert np.isinf(dy.Elastic(100.0, inertia=1.0).largest(v, 1.0)).all()
+    assert dy.Saturated(speed=2.0).largest(np.array([1.0, 3.0]), 1.0).tolist() == [np.inf, 0.0]

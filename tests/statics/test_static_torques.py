@@ -98,3 +98,21 @@ def test_limits_given_decide_what_is_possible():
     assert static_torques(arm, [0.3, np.pi / 2 - 0.3], torque_limits=(1e4, 0.0)).possible
     with pytest.raises(dy.InputError, match="2 non-negative numbers"):
         static_torques(arm, [0.3, 0.9], torque_limits=(1.0, 2.0, 3.0))
+
+
+def test_the_warning_of_open_loops_names_what_gives_their_static_torques(tmp_path):
+    closed = dy.constrained(dy.load("planar_2r_melchiorri"), closures=dy.loops.Coupled("joint2", "joint1", -2.0, 0.3))
+    closed.write(tmp_path / "coupled.toml")
+    with pytest.warns(dy.ModelWarning, match="loops closed"):
+        robot = dy.load(tmp_path / "coupled.toml")
+    q = np.array([0.2, -0.1])
+    with pytest.warns(dy.ModelWarning, match=r"not available; static torques .* dynamis\.constrained\(robot\)\.inverse_dyn"):
+        static_torques(robot, q)
+    force = {"link2": [0.0, 10.0, 0.0, 0.0, 0.0, 0.0]}
+    tau, _ = dy.constrained(robot).inverse_dynamics(q, 0.0 * q, 0.0 * q, force, actuated=["joint1"])
+    along = np.array([1.0, -2.0])  # the motion that the coupling allows
+    tree = robot.gravity(q) - robot.jacobian(q, "link2").T @ force["link2"]
+    assert tau @ along == pytest.approx(tree @ along)
+    assert tau[1] == 0.0
+    with pytest.warns(dy.ModelWarning, match="time-optimal motion with closed loops is not available"):
+        dy.trajectories.time_optimal(robot, [q, q + 0.1 * along], torque=5000.0)

@@ -63,3 +63,36 @@ def test_the_table_of_a_summary_fits_100_columns(name):
     assert max(map(len, lines)) <= 100
     assert " ".join(lines).split().count("-1.234e-05") == 7
     assert len({len(line) for line in lines if line.strip() not in (name, "t")}) == 1  # columns are aligned
+
+
+LIMITED = """
+robot = "planar_2r_melchiorri"
+duration = 0.02
+method = "rk4"
+step = 1e-3
+q0 = [0.5, 0.5]
+[hold]
+q = [0.6, 0.6]
+stiffness = 50000
+[vary]
+"payload.mass" = { grid = [0.0, 5.0] }
+"""
+
+
+def test_torques_beyond_the_effort_limits_are_noted(tmp_path):
+    dy.load("planar_2r_melchiorri").replace(limits={"joint1": {"effort": 2000.0}}).write(tmp_path / "arm.toml")
+    (tmp_path / "study.toml").write_text(LIMITED.replace("planar_2r_melchiorri", "arm.toml"))
+    result = dy.sweep(tmp_path / "study.toml", tmp_path / "out", workers=1)
+    assert len(result.notes) == 1
+    assert "'joint1' exceeds its effort limit of 2000 in 2 cases, up to 5756" in result.notes[0]
+    assert "effort limit" in result.summary()
+
+
+def test_statistics_are_those_of_motions_that_ended(tmp_path):
+    text = LIMITED.replace("duration = 0.02", "duration = 1.0").replace("stiffness = 50000", "stiffness = 1000")
+    text = text.replace('"payload.mass" = { grid = [0.0, 5.0] }', '"stiffness.joint1" = { grid = [0.0, 1e9] }')
+    result = dy.sweep(dy.read_study(text), tmp_path, workers=1)
+    assert result.ended.tolist() == [True, False]  # a spring that is too stiff for the step
+    assert result.statistics("energy")["mean"] == result["energy"][0]
+    assert result.statistics("stiffness.joint1")["most"] == 1e9
+    assert "without 1 case that did not reach the end" in result.summary()

@@ -285,3 +285,18 @@ def test_a_file_that_is_no_robot_is_refused(tmp_path):
     study = f'robot = "{tmp_path / "robot"}"\nduration = 1.0\n[vary]\n"q0.a" = [1.0]\n'
     with pytest.raises(InputError, match=r"no file name extension that Dynamis reads"):
         study_from_text(study, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("entry", "cure"),
+    [("[motion]\n[vary]", r"constant torques.*dynamis\.simulate"), ('[vary]\n"base.x" = { grid = [1, 2] }', r"robot\.placed")],
+)
+def test_what_a_sweep_cannot_do_says_what_can(entry, cure):
+    with pytest.raises(InputError, match=cure):
+        study_from_text(f'robot = "ur5e"\nduration = 1\n{entry}\n')
+
+
+def test_degrees_of_a_held_configuration_are_suspected():
+    text = 'robot = "ur5e"\nduration = 1\n[hold]\nq = [0, 30, -40, 0, 60, 0]\n[vary]\n"payload.mass" = { grid = [1, 2] }\n'
+    with pytest.warns(UserWarning, match=r"hold\.q is in radians"):
+        study_from_text(text)

@@ -77,3 +77,17 @@ def test_paths_that_leave_the_workspace_are_refused_with_the_place():
         follow(ROBOT, line(far, START, 1.0), restarts=3)
     with pytest.raises(dy.InputError, match="must be a Cartesian motion"):
         follow(ROBOT, PROFILE)
+
+
+def test_joints_beyond_their_velocity_limits_are_named_and_time_optimal_keeps_them():
+    q = np.array([0.3, -1.2, 1.5, -0.4, 0.03, 0.1])  # near the singularity of the wrist
+    X0, X1 = ROBOT.pose(q), ROBOT.pose(q)
+    X1[:3, 3] += 0.0, 0.2, 0.0
+    with pytest.warns(dy.ModelWarning, match=r"wrist_\d_joint' moves at .* times its velocity limit at t = .*time_optimal"):
+        motion = follow(ROBOT, line(X0, X1, 0.5), q0=q)
+    use = (abs(motion.sample(8001)[2]) / ROBOT.limits["velocity"]).max()
+    assert motion.measured["velocity"] == pytest.approx(use, rel=0.01)
+    assert "velocity limit" in motion.status
+    slower = time_optimal(ROBOT, motion)
+    assert (abs(slower.sample(2001)[2]) / ROBOT.limits["velocity"]).max() <= 1.0
+    assert "velocity limit" not in follow(ROBOT, WAYS["line"], q0=HOME).status

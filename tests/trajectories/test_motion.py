@@ -1,9 +1,13 @@
 """What every motion promises: one answer for a float, for arrays and for a symbol; rest outside; derivatives that are those."""
 
+import json
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import dynamis as dy
+from dynamis.cli.commands import cli
 from dynamis.scalar import Program
 from dynamis.trajectories import double_s, follow, joint_move, line, polynomial, spline, spline_path, time_optimal, trapezoidal
 from dynamis.trajectories.motion import Polynomials
@@ -103,3 +107,31 @@ def test_only_times_are_taken_for_times():
     for wrong in ("soon", np.nan, [0.0, np.nan], np.array([dy.symbol("t"), dy.symbol("u")], dtype=object)):
         with pytest.raises(dy.InputError, match=r"^t (must be|contains)"):
             motion.at(wrong)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npz"])
+def test_a_saved_motion_is_a_file_of_states_of_the_commands(tmp_path, suffix):
+    robot = dy.load("planar_2r_melchiorri")
+    motion = dy.trajectories.joint_move([0.0, 0.5], [1.0, -0.5], robot=robot, velocity=2.0, acceleration=5.0)
+    path = motion.save(tmp_path / f"move{suffix}", robot=robot, samples=301)
+    result = CliRunner().invoke(cli, ["id", "planar_2r_melchiorri", "--states", str(path), "--json"])
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)
+    t, q, v, a = motion.sample(301)
+    tau = robot.inverse_dynamics(q, v, a)
+    assert facts["tau"] == pytest.approx(tau)
+    assert facts["rms_over"] == "time"
+    assert facts["rms"] == pytest.approx(np.sqrt(np.trapezoid(tau**2, t, axis=0) / motion.duration))
+
+
+def test_bad_files_of_motions_are_refused(tmp_path):
+    robot = dy.load("ur5e")
+    motion = dy.trajectories.joint_move([0.0, 0.5], [1.0, -0.5], duration=1.0)
+    header = motion.save(tmp_path / "plain.csv").read_text().splitlines()[0]
+    assert header == "t,q1,q2,v1,v2,a1,a2"
+    with pytest.raises(dy.InputError, match=r"the suffix must be \.csv or \.npz"):
+        motion.save(tmp_path / "move.txt")
+    with pytest.raises(dy.InputError, match="the motion has 2 joints, robot 'UR5e' 6 coordinates"):
+        motion.save(tmp_path / "move.csv", robot=robot)
+    with pytest.raises(dy.InputError, match="one variable"):
+        dy.trajectories.polynomial(0.0, 1.0, 1.0).save(tmp_path / "profile.csv")

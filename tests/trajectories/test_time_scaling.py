@@ -173,3 +173,12 @@ def test_toppra_takes_as_long():
             one.set_discretization_type(constraint.DiscretizationType.Interpolation)
         theirs = TOPPRA(limited, geometric, gridpoints=grid, parametrizer="ParametrizeConstAccel").compute_trajectory()
         assert time_optimal(UR5E, VIA, **options).duration == pytest.approx(theirs.duration, rel=1e-3)
+
+
+def test_the_cure_of_too_small_torque_limits_is_that_of_where_they_come_from():
+    loaded = UR5E.replace(payload=dy.solids.sphere(0.05, mass=60.0))
+    with pytest.raises(dy.InputError, match="lighter payload or stronger drives") as caught:
+        time_optimal(loaded, VIA[:2])
+    assert "torque=" not in str(caught.value)
+    with pytest.raises(dy.InputError, match="raise torque= or choose another path"):
+        time_optimal(UR5E, VIA[:2], torque=10.0)

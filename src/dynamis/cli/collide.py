@@ -10,7 +10,7 @@ import click
 
 from dynamis.cli.configurations import degrees_option
 from dynamis.cli.console import clean_name, echo, print_json
-from dynamis.cli.error_handling import plain_errors
+from dynamis.cli.error_handling import plain_errors, print_warning
 from dynamis.cli.layout import print_table
 from dynamis.cli.options import EXISTING, by_name, floating_option, json_option, numbers, q_option, set_option
 from dynamis.cli.param_types import NUMBER, Integer
@@ -21,6 +21,8 @@ from dynamis.errors import InputError
 
 if TYPE_CHECKING:
     from dynamis.collision import Obstacle, Scene
+
+MAX_PLAUSIBLE = 50.0  # m: larger lengths of obstacles are probably millimetres
 
 HELP = """Distances and collisions between the links of a robot, and with obstacles.
 
@@ -115,9 +117,14 @@ def _obstacle(text: str) -> tuple[str, Obstacle]:
     centre = numbers(place, "--obstacle") if at else None
     if not name or not kind or centre is None or len(centre) != 3:
         raise InputError(f"--obstacle takes NAME:KIND:SIZE@X,Y,Z, such as table:box:1,1,0.1@0.5,0,-0.05, got {text!r}")
+    sizes = () if kind == "mesh" else numbers(size, "--obstacle") or ()
+    if (largest := max(map(abs, (*centre, *sizes)))) > MAX_PLAUSIBLE:
+        print_warning(
+            f"--obstacle {clean_name(name)} has a length of {largest:g}: lengths are in m; if these are mm, divide them by 1000"
+        )
     if kind == "mesh":
         return name, Obstacle("mesh", pose=centre, mesh=size)
-    return name, Obstacle(kind, numbers(size, "--obstacle") or (), centre)
+    return name, Obstacle(kind, sizes, centre)
 
 
 def _floor(height: float | None) -> list[tuple[str, Obstacle]]:

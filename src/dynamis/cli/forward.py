@@ -80,15 +80,19 @@ def forward(
         times = {} if rows.times is None else {"t": rows.times}
         write_table(out, times | named_columns("a", found.coordinate_names, np.atleast_2d(a)))
     beyond = beyond_effort_limits(found, x["tau"])
-    rms, largest = np.sqrt(np.mean(a**2, axis=0)), np.abs(a).max(axis=0)
+    a = np.atleast_2d(a)
+    rms, largest = rows.rms(a), np.abs(a).max(axis=0)
     if as_json:
         print_json({
-            "robot": found.name, "rows": len(a), "joints": list(found.coordinate_names), "rms": rms, "largest": largest,
+            "robot": found.name, "rows": len(a), "joints": list(found.coordinate_names), "rms": rms,
+            "rms_over": "time" if rows.timed else "rows", "largest": largest,
             "beyond_limits": beyond, "written": [] if out is None else [str(out)], **({} if out is not None else {"a": a}),
         })  # fmt: skip
         return
     sizes = list(zip(found.coordinate_names, unit, rms, largest, strict=True))
-    print_table(f"{found.name}: accelerations of {counted(len(a), 'row')}", ("joint", "unit", "RMS", "largest"), sizes)
+    print_table(
+        f"{found.name}: accelerations of {counted(len(a), 'row')}", ("joint", "unit", rows.rms_heading, "largest"), sizes
+    )
     print_exceeded_torque_limits(beyond)
     _notes(found, x["v"])
     if out is not None:

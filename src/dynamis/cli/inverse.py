@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dynamis.cli.console import print_json, print_written
+from dynamis.cli.console import clean_name, echo, print_json, print_written
 from dynamis.cli.error_handling import plain_errors
 from dynamis.cli.layout import print_table
 from dynamis.cli.output_files import check_output
 from dynamis.cli.progress import Bar
 from dynamis.cli.states import (
-    beyond_effort_limits,
+    available_torques,
+    beyond_limits,
     loaded,
     named_columns,
     print_exceeded_torque_limits,
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 
 HELP = """Inverse dynamics: joint torques from positions, velocities and accelerations.
 
-    Evaluates one state, or every row of a file (--states).
+    Evaluates one state, or every row of a file (--states): for each joint the RMS of its torque, over time where the file
+    has a column t (trapezoidal rule), otherwise of the rows; the largest torque, the largest power at the joint, and the
+    largest use of the limit: the effort limit or what the drive of the model gives at that speed.
 
     \b
     Examples:
@@ -73,24 +76,33 @@ def inverse(
         columns |= named_columns(letter, found.coordinate_names, np.atleast_2d(values))
     if out is not None:
         write_table(out, columns)
-    beyond = beyond_effort_limits(found, tau)
-    rms, largest = np.sqrt(np.mean(tau**2, axis=0)), np.abs(tau).max(axis=0)
+    tau = np.atleast_2d(tau)
+    available = available_torques(found, rates, tau)
+    beyond = beyond_limits(found, tau, available)
+    rms, largest, power = rows.rms(tau), np.abs(tau).max(axis=0), np.abs(tau * rates).max(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        use = np.nan_to_num(np.abs(tau) / available, posinf=np.inf)
+    worst, each = use.argmax(axis=0), np.arange(found.n)
     if as_json:
         print_json({
-            "robot": found.name, "rows": len(tau), "joints": list(found.coordinate_names), "rms": rms, "largest": largest,
+            "robot": found.name, "rows": len(tau), "joints": list(found.coordinate_names), "rms": rms,
+            "rms_over": "time" if rows.timed else "rows", "largest": largest, "largest_power": power, "use": use.max(axis=0),
             "beyond_limits": beyond, "written": [] if out is None else [str(out)],
             **({} if out is not None else {"tau": tau, "ledger": terms}),
         })  # fmt: skip
         return
-    limits = [x if np.isfinite(x) else None for x in found.limits["effort"]]
-    lines = list(zip(found.coordinate_names, units(found), rms, largest, limits, strict=True))
-    print_table(f"{found.name}: torques of {counted(len(tau), 'row')}", ("joint", "unit", "RMS", "largest", "limit"), lines)
+    limits = [x if np.isfinite(x) else None for x in available[worst, each]]
+    shares = [100.0 * x if limit is not None else None for x, limit in zip(use[worst, each], limits, strict=True)]
+    lines = list(zip(found.coordinate_names, units(found), rms, largest, limits, shares, power, strict=True))
+    headings = ("joint", "unit", rows.rms_heading, "largest", "limit at largest use", "use, %", "largest power, W")
+    print_table(f"{found.name}: torques of {counted(len(tau), 'row')}", headings, lines)
     print_exceeded_torque_limits(beyond)
+    _print_drives(found)
     if terms:
         noise = 1e-12 * largest.max(initial=0.0)
-        sizes = {name: np.sqrt(np.mean(x**2, axis=0)) for name, x in terms.items()}
+        sizes = {name: rows.rms(x) for name, x in terms.items()}
         parts = [(name, *np.where(x > noise, x, 0.0)) for name, x in sizes.items() if x.max(initial=0.0) > noise]
-        print_table("Terms of the torques (RMS)", ("term", *found.coordinate_names), parts)
+        print_table(f"Terms of the torques ({rows.rms_heading})", ("term", *found.coordinate_names), parts)
     if out is not None:
         print_written([out])
 
@@ -100,23 +112,33 @@ def _one(robot: Robot, state: list[Any], load: Any, ledger: bool, out: Path | No
         raise InputError("--out writes the results of --states; the result of one state is printed (--json for programs)")
     q, v, a = state
     tau, terms = robot.inverse_dynamics(q, v, a, load), robot.torque_ledger(q, v, a, load).as_dict()
-    beyond = beyond_effort_limits(robot, tau)
+    limits = available_torques(robot, v, tau)
+    beyond = beyond_limits(robot, tau, limits)
     if as_json:
         print_json({
             "robot": robot.name, "joints": list(robot.coordinate_names), **dict(zip(("q", "v", "a"), state, strict=True)),
-            "tau": tau, "limits": robot.limits["effort"], "beyond_limits": beyond, **({"ledger": terms} if ledger else {}),
+            "tau": tau, "limits": limits, "beyond_limits": beyond, **({"ledger": terms} if ledger else {}),
         })  # fmt: skip
         return
     noise = 1e-12 * max(1.0, float(abs(tau).max(initial=0.0)))
     shown = {name: x for name, x in terms.items() if abs(x).max(initial=0.0) > noise} if ledger else {}
     rows = [
         (name, unit, _clear(t, noise), *(_clear(x[k], noise) for x in shown.values()), None if top == float("inf") else top)
-        for k, (name, unit, t, top) in enumerate(
-            zip(robot.coordinate_names, units(robot), tau, robot.limits["effort"], strict=True)
-        )
+        for k, (name, unit, t, top) in enumerate(zip(robot.coordinate_names, units(robot), tau, limits, strict=True))
     ]
     print_table(f"{robot.name}: inverse dynamics", ("joint", "unit", "torque", *shown, "limit"), rows)
     print_exceeded_torque_limits(beyond)
+    _print_drives(robot)
+
+
+def _print_drives(robot: Robot) -> None:
+    """Name the drives, of which only the limits count here."""
+    if robot.actuators:
+        names = ", ".join(map(clean_name, robot.actuators))
+        echo(
+            f"  The torques are those at the joints. Of the drives of {names}, only the limits at the speed of each state are "
+            "included, not voltages, currents, springs and dead zones."
+        )
 
 
 def _clear(x: float, noise: float) -> float:

@@ -62,6 +62,8 @@ def print_summary(summary: dict[str, Any], robot: Robot) -> None:
     ]
     title = "Moving bodies: each link with the links fixed to it; centre of mass in the frame of the link"
     _print_some(title, ("body", "mass [kg]", "centre of mass [m]", "principal moments [kg m²]"), bodies)
+    loads = [(x["name"], x["mass"], vector(x["com"])) for x in summary["payloads"]]
+    _print_some("Payloads, part of the bodies above", ("carried by", "mass [kg]", "centre of mass [m]"), loads)
     if summary["closures"]:
         rows = [(x["kind"], x["first"], x["second"] or None) for x in summary["closures"]]
         _print_some("Closures of loops, which the functions of the tree leave open", ("kind", "first", "second"), rows)

@@ -41,6 +41,28 @@ class Rows:
     arrays: dict[str, Any]
     times: Any
 
+    @property
+    def timed(self) -> bool:
+        """Whether the rows are a motion: times that do not decrease, over more than none."""
+        import numpy as np
+
+        return (
+            self.times is not None and len(self.times) > 1 and bool(np.all(np.diff(self.times) >= 0) and np.ptp(self.times) > 0)
+        )
+
+    @property
+    def rms_heading(self) -> str:
+        """What the root mean square is taken over."""
+        return "RMS over time" if self.timed else "RMS of the rows"
+
+    def rms(self, values: Any) -> Any:
+        """Root mean square of values (rows, n): √(∫x²dt / T) by the trapezoidal rule, without times that of the rows."""
+        import numpy as np
+
+        if not self.timed:
+            return np.sqrt(np.mean(values**2, axis=0))
+        return np.sqrt(np.trapezoid(values**2, self.times, axis=0) / np.ptp(self.times))
+
 
 def state_options(third: str, about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """ROBOT, --q, --v, the third vector, --degrees, --states, --wrench, --set, --floating, --out and --json."""
@@ -233,13 +255,30 @@ def named_columns(letter: str, names: Sequence[str], values: Any) -> dict[str, A
     return {f"{letter}.{name}": values[:, k] for k, name in enumerate(names)}
 
 
-def beyond_effort_limits(robot: Robot, tau: Any) -> list[str]:
-    """The coordinates whose torques (…, n) exceed their effort limits."""
+def available_torques(robot: Robot, v: Any, tau: Any) -> Any:
+    """The largest torques in the directions of tau (…, n): effort limits, and what drives give at the velocities v."""
     import numpy as np
 
-    peaks = np.abs(np.asarray(tau)).reshape(-1, robot.n).max(axis=0, initial=0.0)
-    over = peaks > robot.limits["effort"]
+    tau = np.asarray(tau)
+    limits = np.array(np.broadcast_to(robot.limits["effort"], tau.shape))
+    speeds = np.broadcast_to(v, tau.shape)
+    for k, drive in enumerate(robot.model.actuators):
+        if drive is not None:
+            limits[..., k] = np.minimum(limits[..., k], drive.largest(speeds[..., k], np.where(tau[..., k] < 0.0, -1.0, 1.0)))
+    return limits
+
+
+def beyond_limits(robot: Robot, tau: Any, limits: Any) -> list[str]:
+    """The coordinates whose torques (…, n) exceed their limits."""
+    import numpy as np
+
+    over = (np.abs(np.asarray(tau)) > limits).reshape(-1, robot.n).any(axis=0)
     return [name for name, is_over in zip(robot.coordinate_names, over, strict=True) if is_over]
+
+
+def beyond_effort_limits(robot: Robot, tau: Any) -> list[str]:
+    """The coordinates whose torques (…, n) exceed their effort limits."""
+    return beyond_limits(robot, tau, robot.limits["effort"])
 
 
 def print_exceeded_torque_limits(names: Sequence[str]) -> None:

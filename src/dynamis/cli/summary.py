@@ -41,6 +41,7 @@ def summarise(robot: Robot) -> dict[str, Any]:
         "tip": model.tip,
         "joints": [_joint(joint) for joint in joints],
         "links": [_link(body.name, model.inertia_in_link_frame(i)) for i, body in model.links],
+        "payloads": [_link(name, carried.inertia) for name, carried in description.payloads.items()],
         "frames": list(robot.link_names),
         "closures": [{"kind": x.kind, "first": x.first, "second": x.second} for x in description.closures],
     }

@@ -54,7 +54,6 @@ def sweep(
     from dynamis.errors import InputError
     from dynamis.sweeps.run import sweep as run
     from dynamis.sweeps.study_file import read_study
-    from dynamis.sweeps.table import statistics
 
     if workers is not None and scheduler is not None:
         raise InputError("--workers runs on this machine, --scheduler on others: give one of them")
@@ -75,10 +74,12 @@ def sweep(
     if plot is not None and len(result):
         written.append(str(whole(plot, lambda file: result.plot(file, column, over))))
     if as_json:
+        for note in result.notes:
+            print_warning(note, label="note: ")
         print_json({
             "status": result.status, "complete": result.complete, "cases": len(result), "resumed": result.resumed,
             "notes": list(result.notes), "endings": dict(result.endings), "folder": str(folder),
-            "statistics": {name: statistics(result[name]) for name in (*result.inputs, *result.outputs)} if len(result) else {},
+            "statistics": {name: result.statistics(name) for name in (*result.inputs, *result.outputs)} if len(result) else {},
             "units": {name: result.units[name] for name in (*result.inputs, *result.outputs)} if len(result) else {},
             "written": written,
         })  # fmt: skip
@@ -91,13 +92,13 @@ def sweep(
 def _print(result: SweepResult) -> None:
     import numpy as np
 
-    from dynamis.sweeps.table import HEADINGS, statistics
+    from dynamis.sweeps.table import HEADINGS
 
     echo((clean_name(result.study.name), {"bold": True}), f": {result.status}")
     if result.resumed:
         echo(f"  {result.resumed} of them from an earlier run")
-    for note in result.notes:
-        echo(f"  {note}")
+    for note in (*result.notes, *([result.left_out] if result.left_out else [])):
+        print_warning(note, label="note: ")
     for ending, count in result.endings.most_common(MAX_ENDINGS_LISTED):
         echo(f"  {count:>8} {ending}", hang=11)
     if len(result.endings) > MAX_ENDINGS_LISTED:
@@ -105,4 +106,4 @@ def _print(result: SweepResult) -> None:
     if not len(result):
         return
     names = [*result.inputs, *(name for name in result.outputs if name != "t" or np.ptp(result["t"]))]
-    print_table("", ("", *HEADINGS), [(result.label(name), *statistics(result[name]).values()) for name in names])
+    print_table("", ("", *HEADINGS), [(result.label(name), *result.statistics(name).values()) for name in names])

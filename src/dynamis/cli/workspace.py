@@ -22,7 +22,6 @@ from dynamis.display import counted
 from dynamis.errors import InputError
 
 SIZES = {1: ("Length", "m"), 2: ("Area", "m²"), 3: ("Volume", "m³")}  # by dimension of the workspace
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 HELP = """Reachable positions of a frame, or a map of a performance measure over a plane.
 
@@ -116,6 +115,8 @@ def _print_cloud(cloud: Any) -> None:
 
 
 def _print_slice(found: Any) -> None:
+    from dynamis.kinematics.workspace import QUANTILES
+
     unit = found.measure.unit
     title = (
         f"{found.robot.name}: {found.measure.label}{f' [{unit}]' if unit else ''}, "
@@ -124,9 +125,9 @@ def _print_slice(found: Any) -> None:
     values = found.quantiles(QUANTILES)
     rows = [(f"{100 * share:.0f} %", "∞" if x == math.inf else x) for share, x in zip(QUANTILES, values, strict=True)]
     print_table(title, ("quantile", "value"), rows)
-    value, place, q = found.best
     a, b = found.plane
-    where = f"{a} = {number(place[0])} m, {b} = {number(place[1])} m, q = {', '.join(number(float(x)) for x in q)}"
-    echo(f"  Best: {number(value)}{f' {unit}' if unit else ''} at {where}", hang=4)
+    for name, (value, place, q) in (("Best", found.best), ("Worst", found.worst)):
+        where = f"{a} = {number(place[0])} m, {b} = {number(place[1])} m, q = {', '.join(number(float(x)) for x in q)}"
+        echo(f"  {name}: {number(value)}{f' {unit}' if unit else ''} at {where}", hang=4)
     if found.note:
         bullet("note:", found.note, dim=True)

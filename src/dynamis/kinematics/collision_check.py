@@ -10,6 +10,9 @@ import numpy as np
 from dynamis.errors import InputError, printable
 from dynamis.robot import Robot
 
+POSTURES = 50
+BEYOND_MARGIN = 1e-3  # m: farther apart than the margin, if only just
+
 
 @runtime_checkable
 class CollisionCheck(Protocol):
@@ -32,6 +35,23 @@ class CollisionCheck(Protocol):
     def barrier(self) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]: ...
 
     def along(self, motion: Any) -> Any: ...
+
+
+def unavoidable_collisions(collision: CollisionCheck) -> str:
+    """The pairs that collide in all of some random postures, with what to do; empty if there are none.
+
+    An obstacle that encloses the foot of an arm collides with its first links wherever it is.
+    """
+    distances = collision.distances(collision.robot.random(0, POSTURES), within=collision.margin + BEYOND_MARGIN)
+    found = [pair for pair, d in zip(collision.pairs, distances.T, strict=True) if (d <= collision.margin).all()]
+    if not found:
+        return ""
+    names = ", ".join(f"{printable(a)} and {printable(b)}" for a, b in found)
+    listed = ", ".join(f"({a!r}, {b!r})" for a, b in found)
+    return (
+        f"{names} collide in all of {POSTURES} random postures, so that nothing is free: exclude what may touch, "
+        f"Scene(…, exclude=[{listed}]), or move or shrink the obstacle"
+    )
 
 
 def checked_collision(robot: Robot | None, collision: Any) -> CollisionCheck:

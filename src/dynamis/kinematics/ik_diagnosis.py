@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import counted
-from dynamis.kinematics.collision_check import CollisionCheck
+from dynamis.kinematics.collision_check import CollisionCheck, unavoidable_collisions
 from dynamis.kinematics.damped_least_squares import Reached, descend
 from dynamis.kinematics.ik_priorities import lower_priorities
 from dynamis.kinematics.ik_problem import Problem
@@ -87,7 +87,8 @@ def _collides(collision: CollisionCheck, q: Array) -> str:
     collide = collision.in_collision(q)
     if not collide.all():
         return EXISTS
-    return f"every solution found is in collision: {collision.nearest(q[0])[0].status}"
+    always = unavoidable_collisions(collision)
+    return f"every solution found is in collision: {collision.nearest(q[0])[0].status}{f'; {always}' if always else ''}"
 
 
 def _largest_errors(task: Problem, q: Array) -> str:

@@ -71,8 +71,8 @@ def payload_note(robot: Robot, q: Array, others: Array, frame: str | None = None
     if (np.abs(torques_per_kilogram(robot, q, frame)) > small).any():
         return ""
     return (
-        "near this configuration the arm is singular along the direction of gravity: bearings and links carry the load, not "
-        "the joint torques, so that the strength of the structure limits the payload, which this model does not contain"
+        "near the best configuration the arm is singular along the direction of gravity: bearings and links carry the load, "
+        "not the joint torques, so that the strength of the structure limits the payload, which this model does not contain"
     )
 
 

@@ -27,6 +27,7 @@ Progress = Callable[[float, str], None]
 
 STATES_PER_BATCH = 20_000  # between two reports of progress
 MAX_SAMPLES = 20_000_000
+QUANTILES = 0.05, 0.25, 0.5, 0.75, 0.95
 RANK_SAMPLES = 64  # configurations that show in how many directions the frame moves
 
 
@@ -137,7 +138,7 @@ class Workspace:
             much = (
                 f"a {'curve' if self._freedoms < 2 else 'surface'}"
                 if thin
-                else f"{kind} {self.volume:.3g} ± {self.volume_error:.1g}{unit}"
+                else f"{kind} {self.volume:.3g} ± {float(f'{self.volume_error:.1g}'):g}{unit}"
             )
             reach = f", distance from {self.measured_from} to {self.frame}: {self.nearest:.4g} to {self.reach:.4g} m"
             lines.append(f"  {much}{reach if self.has_reach else ''}")
@@ -227,16 +228,25 @@ class WorkspaceSlice:
     @property
     def best(self) -> tuple[float, Array, Array]:
         """(value, position (2), configuration) of the best sample."""
-        worth = np.where(np.isnan(self.values), -np.inf, self.values if self.measure.more_is_better else -self.values)
-        k = int(np.argmax(worth))
+        return self._extreme(self.measure.more_is_better)
+
+    @property
+    def worst(self) -> tuple[float, Array, Array]:
+        """(value, position (2), configuration) of the worst sample."""
+        return self._extreme(not self.measure.more_is_better)
+
+    def _extreme(self, largest: bool) -> tuple[float, Array, Array]:
+        k = int(np.argmax(np.where(np.isnan(self.values), -np.inf, self.values if largest else -self.values)))
         return float(self.values[k]), self.points[k], self.q[k]
 
     @property
     def note(self) -> str:
-        """What limits the best value other than the measure itself; empty where nothing does."""
+        """What the values do not contain: the payload that the robot has, and what else limits the best one; or empty."""
         if self.measure.name != "payload" or not len(self.q):
             return ""
-        return payload_note(self.robot, self.best[2], self.q, self.frame)
+        own = sum(float(x.inertia.mass) for x in self.robot.description.payloads.values())
+        added = f"in addition to the {own:.4g} kg that the robot carries already" if own else ""
+        return "; ".join(filter(None, (added, payload_note(self.robot, self.best[2], self.q, self.frame))))
 
     def quantiles(self, shares: Sequence[float]) -> list[float]:
         """Quantiles of the values, infinite ones at singular configurations included; nan where there is no value."""
@@ -244,29 +254,37 @@ class WorkspaceSlice:
         return [float(x) for x in np.quantile(finite, shares, method="inverted_cdf")] if len(finite) else [np.nan] * len(shares)
 
     def summary(self) -> str:
-        value, place, q = self.best
         low, middle, high = self.quantiles((0.05, 0.5, 0.95))
         unit = f" {self.measure.unit}" if self.measure.unit else ""
         a, b = self.plane[0], self.plane[1]
+
+        def sample(name: str, value: float, place: Array, q: Array) -> str:
+            at = f"at {a} = {place[0]:.4g} m, {b} = {place[1]:.4g} m, q = " + ", ".join(f"{x:.4g}" for x in q)
+            return f"  {name} {value:.4g}{unit} {at}"
+
         return "\n".join([
             f"{self.measure.label} of {self.robot.name} over {a}, {b} ({counted(len(self.points), 'configuration')})",
-            f"  best {value:.4g}{unit} at {a} = {place[0]:.4g} m, {b} = {place[1]:.4g} m, q = "
-            + ", ".join(f"{x:.4g}" for x in q),
+            sample("best", *self.best),
+            sample("worst", *self.worst),
             f"  median {middle:.4g}{unit}, 90 % in {low:.4g} … {high:.4g}",
             *([f"  note: {self.note}"] if self.note else []),
         ])  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
-        value, place, q = self.best
+        extremes = {
+            name: {"value": value if np.isfinite(value) else None, "at": place.tolist(), "q": q.tolist()}
+            for name, (value, place, q) in (("best", self.best), ("worst", self.worst))
+        }
+        quantiles = zip(QUANTILES, self.quantiles(QUANTILES), strict=True)
         return {
             "robot": self.robot.name, "frame": self.frame, "plane": self.plane, "level": self.level,
             "measure": self.measure.name, "unit": self.measure.unit, "samples": len(self.points),
-            "best": {"value": value if np.isfinite(value) else None, "at": place.tolist(), "q": q.tolist()},
+            **extremes, "quantiles": {f"{share:g}": x if np.isfinite(x) else None for share, x in quantiles},
             "note": self.note or None,
         }  # fmt: skip
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, pick: str = "best", cells: int = 160) -> Any:
-        """Plot a map of the plane, with the robot in the best configuration; returns the axes."""
+        """Plot a map of the plane, with the robot in the best configuration (of "worst", the worst); returns the axes."""
         return plotted("workspace", self, path, pick, cells, function="plot_slice")
 
     def __repr__(self) -> str:
@@ -327,7 +345,8 @@ def workspace_slice(
     check_robot(robot)
     warn_of_open_loops(robot, "its workspace", closed="dynamis.inverse_kinematics")
     for name in sorted(set(options) - {"torque_limits", "joint_stiffness"}):
-        raise InputError(f"workspace_slice has no option {name!r}; its options are torque_limits= and joint_stiffness=")
+        cure = f"; {name}= belongs to .plot(path, {name}=…) of the result" if name in ("pick", "cells") else ""
+        raise InputError(f"workspace_slice has no option {name!r}; its options are torque_limits= and joint_stiffness={cure}")
     measure = colour if isinstance(colour, Measure) else measure_named(colour, options)
     f = robot.model.frame(frame)
     measure = with_unit(measure, robot, f.name, rows)

@@ -24,6 +24,7 @@ from dynamis.errors import InputError
 from dynamis.scalar import Node, maximum, minimum, sign, where
 
 Array = npt.NDArray[Any]
+LARGE = 1e250  # N m: a command beyond every limit
 
 
 class Actuator(ABC):
@@ -47,6 +48,10 @@ class Actuator(ABC):
     def energy(self, x: Array, q: Any) -> Any:  # noqa: ARG002
         """What is stored in it."""
         return 0.0
+
+    def largest(self, v: Any, direction: Any) -> Any:  # noqa: ARG002
+        """The largest steady torque at the joint in a direction (±1) at velocity v; infinite where nothing limits it."""
+        return np.full(np.shape(v), np.inf)[()]
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -85,17 +90,21 @@ class Saturated(Actuator):
 
     def torque(self, x: Array, u: Any, q: Any, v: Any) -> Any:  # noqa: ARG002
         u = _dead_zone(u, self.dead_zone)
-        limit = self.effort
+        limit, limited = self.effort, is_there(self.effort, np.inf)
         if is_there(self.speed, np.inf):
             driving = u * v > 0.0
-            if is_there(limit, np.inf):
+            if limited:
                 share = (self.speed - abs(v)) / (self.speed * (1.0 - self.knee))
                 limit = limit * _choose(driving, _clamped(share, 0.0, 1.0), 1.0)
             else:
                 u = _choose(driving, _choose(abs(v) < self.speed, u, 0.0), u)
-        if is_there(limit, np.inf):
+        if limited:
             u = _clamped(u, -limit, limit)
         return _through_gear(u, v, self.efficiency)
+
+    def largest(self, v: Any, direction: Any) -> Any:
+        found = abs(self.torque(np.zeros(0), LARGE * direction, 0.0, v))
+        return np.where(found < self.efficiency * LARGE, found, np.inf)[()]
 
     _repr_html_ = as_table
 
@@ -144,6 +153,12 @@ class DCMotor(Actuator):
         """The voltage of a torque at the joint, once the current has settled: R i + k r v with i = τ / (η k r)."""
         kr = self.constant * self.ratio
         return self.resistance / kr * _through_gear(torque, v, 1.0 / self.efficiency) + kr * v
+
+    def largest(self, v: Any, direction: Any) -> Any:
+        kr = abs(self.constant * self.ratio)
+        return _through_gear(
+            maximum(kr * (self.supply - kr * v * direction) / self.resistance, 0.0), v * direction, self.efficiency
+        )
 
     def _voltage(self, u: Any) -> Any:
         return _clamped(u, -self.supply, self.supply) if is_there(self.supply, np.inf) else u

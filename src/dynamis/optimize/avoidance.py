@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError
-from dynamis.kinematics.collision_check import CollisionCheck
+from dynamis.kinematics.collision_check import CollisionCheck, unavoidable_collisions
 
 Array = npt.NDArray[Any]
 DISTANCE_SCALE = 0.03  # m: counts as much as 1 rad at the goal; with 0.1 the first round leaves a free motion
@@ -71,12 +72,13 @@ class Avoidance:
         """The smallest distance of a motion, also between its nodes."""
         return self.scene.along((t, q))
 
-    def tightened(self, t: Array, q: Array) -> bool:
-        """Whether a motion collides between its nodes: more is kept at the nodes then, by what is missing."""
-        missing = self.scene.margin - self.along(t, q).distance
+    def tightened(self, motions: Sequence[tuple[Array, Array]]) -> bool:
+        """Whether one of the motions (t, q) collides: more is kept at the nodes of the first then, by what is missing."""
+        missing = self.scene.margin - min(self.along(*motion).distance for motion in motions)
         if missing < 0.0:
             return False
-        self.keep = max(self.keep, float(self.scene.distances(q[1:-1]).min())) + missing + self.tolerance
+        nodes = motions[0][1]
+        self.keep = max(self.keep, float(self.scene.distances(nodes[1:-1]).min())) + missing + self.tolerance
         return True
 
     def check_ends(self, start: Array, goal: Array) -> None:
@@ -84,7 +86,7 @@ class Avoidance:
         for q, name in ((start, "start"), (goal, "goal")):
             near = self.scene.nearest(q, 1)
             if near and near[0].distance < self.keep:
+                cure = unavoidable_collisions(self.scene) or f"choose another {name}, or a scene with a smaller margin="
                 raise InputError(
-                    f"the {name} is in collision: {near[0].status}, and a distance of {self.keep:.3g} m is required; "
-                    f"choose another {name}, or a scene with a smaller margin="
+                    f"the {name} is in collision: {near[0].status}, and a distance of {self.keep:.3g} m is required; {cure}"
                 )

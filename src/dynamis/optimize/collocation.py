@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, MissingExtraError
-from dynamis.optimize.problem import OptimalMotion, Problem, fitted, made_motion
+from dynamis.optimize.made_motion import made_motion
+from dynamis.optimize.problem import OptimalMotion, Problem, fitted
 
 Array = npt.NDArray[Any]
 INFEASIBLE = ("Infeasible_Problem_Detected", "Restoration_Failed", "Not_Enough_Degrees_Of_Freedom")  # of IPOPT

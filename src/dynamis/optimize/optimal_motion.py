@@ -13,9 +13,11 @@ from dynamis.kinematics.collision_check import checked_collision
 from dynamis.optimize.collocation import collocate
 from dynamis.optimize.costs import GoalCost
 from dynamis.optimize.ilqr import Iterate, Sweeps, minimise
-from dynamis.optimize.problem import OptimalMotion, Problem, fitted, made_motion
+from dynamis.optimize.made_motion import made_motion
+from dynamis.optimize.problem import OptimalMotion, Problem, fitted
 from dynamis.optimize.step_dynamics import METHODS
 from dynamis.optimize.steps import Step
+from dynamis.optimize.verification import sampled, simulated
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.tolerances import COST_TOLERANCE
@@ -70,6 +72,9 @@ def trajectory(
     way of the quintic collides, the first motion takes a detour that does not, if a search at random finds one. ``clearance``
     of the result is that of `collision.Scene.along`; a motion that collides has not converged.
 
+    A motion that is found is simulated once with its controller and shorter steps: ``simulated_error`` is its error at the
+    goal. One that misses the goal by more than 0.1 has not converged, since its steps are too long.
+
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")
     >>> best = dy.optimize.trajectory(arm, [-1.57, 0.0], [0.5, 0.5], 1.0, nodes=40)
@@ -119,7 +124,7 @@ def solve(problem: Problem, guess: Any, iterations: int, progress: Progress | No
     step = problem.step
     sweeps, cost = Sweeps(step, problem.low, problem.high), problem.cost()
     iterate, history, count = _first(problem, sweeps, guess, cost), [], 0
-    regularisation, converged = 0.0, False
+    regularisation, converged, fine = 0.0, False, None
 
     def accepted(better: Iterate) -> None:
         history.append(better.cost)
@@ -135,7 +140,11 @@ def solve(problem: Problem, guess: Any, iterations: int, progress: Progress | No
         iterate, count = found.iterate, count + found.iterations
         kept = max(cost.violation(iterate.q, iterate.v)) <= problem.tolerance
         converged = found.converged and kept and tolerance == COST_TOLERANCE
-        tightened = converged and cost.avoidance is not None and cost.avoidance.tightened(problem.times, iterate.q)
+        fine = simulated(problem, sweeps, iterate.q, iterate.v, iterate.u, iterate.gains) if converged else None
+        tightened = False
+        if fine is not None and cost.avoidance is not None:
+            motions = [(problem.times, iterate.q), *([sampled(fine, problem.nodes)] if fine.reaches_goal else [])]
+            tightened = cost.avoidance.tightened(motions)
         converged = converged and not tightened
         if converged or count >= iterations:
             break
@@ -156,6 +165,7 @@ def solve(problem: Problem, guess: Any, iterations: int, progress: Progress | No
         converged,
         np.array(history),
         exhausted=count >= iterations,
+        fine=fine,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,11 +35,14 @@ MARGIN = 100.0  # tolerances: distance from a bound in which its curvature count
 class OptimalMotion:
     """A motion of N steps: ``t`` (N + 1), ``q`` (N + 1, nq), ``v`` (N + 1, n), torques ``tau`` (N, n) held during each step.
 
-    ``converged`` (also the truth value) states whether goal and limits are kept and the cost has stopped decreasing; ``status``
-    says so in words. ``goal_error`` is the largest error at the goal: of a position in rad or m, of a velocity times 0.3 s;
-    ``limit_error`` the largest distance beyond a limit of positions or velocities. ``gains`` (N, n, 2n) are the feedback gains
-    K of τ = τ̄ + K (x − x̄), zero for collocation. ``history`` has the cost after each accepted iteration, penalties included.
-    ``clearance`` is that of `collision.Scene.along`, also between the nodes, if collisions were to be avoided.
+    ``converged`` (also the truth value) states whether goal and limits are kept, the cost has stopped decreasing, and the
+    motion, simulated with its ``controller`` and shorter steps, ends near the goal; ``status`` says so in words.
+    ``goal_error`` is the largest error at the goal: of a position in rad or m, of a velocity times 0.3 s; ``simulated_error``
+    that of the simulated motion. ``limit_error`` is the largest distance beyond a limit of positions or velocities.
+    ``gains`` (N, n, 2n) are the feedback gains K of τ = τ̄ + K (x − x̄), zero for collocation. ``history`` has the cost after
+    each accepted iteration, penalties included.
+    ``clearance`` is that of `collision.Scene.along`, also between the nodes, if collisions were to be avoided: the smaller one
+    of the motion and of the simulated one.
     """
 
     robot: Robot
@@ -55,6 +59,7 @@ class OptimalMotion:
     status: str
     history: Array
     clearance: Any = None
+    simulated_error: float = np.nan
 
     def __bool__(self) -> bool:
         return self.converged
@@ -67,21 +72,31 @@ class OptimalMotion:
         )
 
     def controller(self, t: Any, q: Array, v: Array) -> Array:
-        """The torques of the motion with its feedback at any time, as a controller for `simulate` and `rollouts`."""
+        """The torques of the motion with its feedback at any time, as a controller for `simulate` and `rollouts`.
+
+        Between the nodes the reference of the feedback is interpolated; behind the end it is the last state.
+        """
         h, effort = self.t[1] - self.t[0], torque_limits(self.robot)
-        steps = self.q[:-1], self.v[:-1], self.tau, self.gains
+        steps = self.q[:-1], self._changes[0], self.v[:-1], self._changes[1], self.tau, self.gains
         if isinstance(t, Node):
             if (count := sum(x.size for x in steps)) > MAX_CHOSEN:
                 raise InputError(
                     f"the {counted(len(self.tau), 'step')} of the motion have {count} numbers, and compiled code chooses among "
                     f"{MAX_CHOSEN} by the time at most: use fewer nodes"
                 )
-            q_k, v_k, tau_k, K = (value_of_piece(t + NEGLIGIBLE * h, self.t, x) for x in steps)
+            start, q_k, dq, v_k, dv, tau_k, K = (value_of_piece(t + NEGLIGIBLE * h, self.t, x) for x in (self.t[:-1], *steps))
         else:
             k = min(max(int(t / h + NEGLIGIBLE), 0), len(self.tau) - 1)
-            q_k, v_k, tau_k, K = (x[k] for x in steps)
-        off = np.concatenate([self.robot.difference(q_k, q), v - v_k])
+            start, q_k, dq, v_k, dv, tau_k, K = (x[k] for x in (self.t, *steps))
+        part = minimum(maximum((t - start) / h, 0.0), 1.0)
+        q_ref = self.robot.integrate(q_k, part * dq)
+        off = np.concatenate([self.robot.difference(q_ref, q), v - v_k - part * dv])
         return np.asarray(minimum(maximum(tau_k + K @ off, -effort), effort))
+
+    @cached_property
+    def _changes(self) -> tuple[Array, Array]:
+        """Of positions and velocities in each step."""
+        return self.robot.difference(self.q[:-1], self.q[1:]), np.diff(self.v, axis=0)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Plot positions, velocities, torques with their limits, and the cost over the iterations."""
@@ -202,57 +217,3 @@ class Problem:
     def running_cost(self, v: Array, u: Array) -> float:
         """The cost without constraints."""
         return 0.5 * self.scale * self.step.h * float((self.r * u * u).sum() + (self.w * v[:-1] ** 2).sum())
-
-
-def made_motion(
-    problem: Problem, q: Array, v: Array, u: Array, gains: Array, iterations: int, converged: bool, history: Array,
-    defect: float = 0.0, infeasible: bool = False, exhausted: bool = False,
-) -> OptimalMotion:  # fmt: skip
-    """The result, with its status in words; ``defect`` is the largest violation of the equations of motion.
-
-    ``exhausted``: the search was ended by the number of iterations. ``infeasible``: the solver has found that no motion near
-    this one meets all constraints.
-    """
-    step, n = problem.step, problem.step.robot.n
-    cost, t = problem.cost(), problem.times
-    goal_error, limit_error, _ = cost.violation(q, v)
-    clearance = None if cost.avoidance is None else cost.avoidance.along(t, q)
-    tau, K = np.zeros((len(u), n)), np.zeros((len(u), n, 2 * n))
-    tau[:, step.columns], K[:, step.columns] = u, gains
-    status = f"converged after {counted(iterations, 'iteration')}"
-    if not converged:
-        more = "more iterations, " if exhausted else ""
-        cure = f"allow {more}a longer duration, or start from a better guess"
-        saturated = np.mean(np.abs(u) > 0.999 * problem.high, axis=0)
-        k = int(np.argmax(saturated))
-        if saturated[k] > 0.3:
-            cure = _cure_of_saturation(problem, q, k, 100.0 * saturated[k], more)
-        if clearance is not None and not clearance.free:
-            cure = f"{clearance.status}: start from a motion around it (guess=), or allow a longer duration"
-        broken = f"the equations of motion are violated by {defect:.2g}, " if defect > problem.tolerance else ""
-        after = f"after {counted(iterations, 'iteration')}"
-        begin = (
-            f"infeasible: no motion near that {after} keeps dynamics, goal and limits"
-            if infeasible
-            else f"not converged {after}"
-        )
-        status = f"{begin}: {broken}goal missed by {goal_error:.2g}, limits by {limit_error:.2g}; {cure}"
-    return OptimalMotion(
-        step.robot, t, q, v, tau, K, problem.running_cost(v, u), goal_error, limit_error, iterations,
-        converged, status, problem.scale * history, clearance,
-    )  # fmt: skip
-
-
-def _cure_of_saturation(problem: Problem, q: Array, k: int, share: float, more: str) -> str:
-    """What to do where the torque of actuated coordinate k is at its limit; more time lowers torques to static ones only."""
-    robot, place, limit = problem.step.smooth, problem.step.columns[k], problem.high[k]
-    found = f"{robot.coordinate_names[place]} is at its torque limit of {limit:.4g} during {share:.0f} % of the motion"
-    way = np.stack([*q[np.isfinite(q).all(axis=-1)], problem.start[0], problem.goal[0]])
-    rest = np.zeros((len(way), robot.n))
-    static = float(np.abs(robot.torque_ledger(way, rest, rest).total[:, place]).max())
-    if static > limit:
-        return (
-            f"{found}, and its static torque on the way is up to {static:.4g}: raise the limit (robot.replace(limits=…)), "
-            f"allow {more}a longer duration to swing there, or start from a better guess"
-        )
-    return f"{found}: allow {more}{'or ' * bool(more)}a longer duration"

@@ -13,6 +13,7 @@ from dynamis.display import counted
 from dynamis.drawing import FAINT, INK, SEQUENCE, heading, new_figure, save, space_axes, square_limits, tidy
 from dynamis.kinematics.stick_figure import chain_points
 from dynamis.kinematics.workspace import cell_edges
+from dynamis.tolerances import NEGLIGIBLE
 
 if TYPE_CHECKING:
     from dynamis.kinematics.workspace import Workspace, WorkspaceSlice
@@ -24,6 +25,7 @@ COLOUR_QUANTILES = (
     0.005,
     0.98,
 )  # at the ends of a colour scale: single cells beyond would take most of the colours
+WIDE_ASPECT = 0.75  # height over width of a box in space that fills the width of its figure
 LOW_ASPECT = 0.5  # height over width of a workspace whose side views are wide and low
 AXES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
@@ -49,7 +51,7 @@ def plot(cloud: Workspace, path: str | os.PathLike[str] | None) -> Any:
     """Plot a scatter with three views, or the plane of a planar workspace."""
     unit = {1: "m", 2: "m²", 3: "m³"}.get(cloud.dimension, "")
     kind = {1: "length", 2: "area", 3: "volume"}.get(cloud.dimension, "extent")
-    size = f"{kind} {cloud.volume:.3g} ± {cloud.volume_error:.1g} {unit}"
+    size = f"{kind} {cloud.volume:.3g} ± {float(f'{cloud.volume_error:.1g}'):g} {unit}"
     reach = f", reach {cloud.reach:.3g} m" if cloud.has_reach else ""
     facts = f"{size}{reach}; {counted(len(cloud.points), 'sampled configuration')}"
     if cloud.dimension < 3:
@@ -117,8 +119,9 @@ def _scatter(axes: Any, cloud: Workspace) -> None:
     low = size[2] < LOW_ASPECT * max(size)
     space_axes(axes, ("x [m]", "y [m]", "z [m]"))
     axes.view_init(elev=28 if low else 18, azim=-68)
-    if low:  # the box fills the width: its labels need room
-        axes.set_box_aspect(size, zoom=0.85)
+    if size[2] < WIDE_ASPECT * max(size):  # the box fills the width: its labels need room
+        axes.set_box_aspect(size, zoom=0.82)
+    if low:
         axes.xaxis.labelpad, axes.zaxis.labelpad = 14.0, -2.0
     shown = f"positions with y ≥ {cloud.origin[1]:.3g} m, " if half else ""
     heading(axes, f"{shown}coloured by distance", 10.5)
@@ -136,6 +139,8 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
     axes = figure.add_subplot()
     measure = found.measure
     low, high = np.quantile(there, COLOUR_QUANTILES) if len(there) else (0.0, 1.0)
+    if high <= low * (1.0 + NEGLIGIBLE):
+        high = 1.1 * low or 1.0  # the same value everywhere
     logarithmic = measure.logarithmic and low > 0.0 and high > 3.0 * low
     norm = LogNorm(low, high) if logarithmic else Normalize(min(low, 0.0) if measure.more_is_better else low, high)
     colours = SEQUENCE if measure.more_is_better else f"{SEQUENCE}_r"
@@ -150,7 +155,8 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
     for formatter in ("set_major_formatter", "set_minor_formatter") if logarithmic and high < 30.0 * low else ():
         getattr(bar.ax.yaxis, formatter)("{x:g}")
     a, b = AXES[found.plane]
-    arm = chain_points(found.robot, found.best[2], found.frame)[:, [a, b]]
+    value, _, q = found.worst if pick == "worst" else found.best
+    arm = chain_points(found.robot, q, found.frame)[:, [a, b]]
     draw_arm(axes, arm)
     tidy(axes)
     axes.set(xlabel=f"{found.plane[0]} [m]", ylabel=f"{found.plane[1]} [m]")
@@ -162,8 +168,12 @@ def plot_slice(found: WorkspaceSlice, path: str | os.PathLike[str] | None, pick:
         "worst": "worst value at each position",
         "mean": "mean value at each position",
     }
-    caption = f"{third} = {found.level:.3g} m; colours: {words[pick]}; the arm is shown in the best configuration"
+    shown_state = "worst" if pick == "worst" else "best"
+    caption = f"{third} = {found.level:.3g} m; colours: {words[pick]}; the arm is shown in the {shown_state} configuration"
+    caption += f" ({_plain(value)} {measure.unit})".replace(" )", ")") if np.isfinite(value) else ""
     caption += "\nwhite: cells that no sampled configuration reaches"
+    added, _, _ = found.note.partition("; ")
+    caption += f"\n{added}" if added.startswith("in addition") else ""
     caption += f"\ncolours are clipped {' and '.join(beyond.values())}" if beyond else ""
     figure.supxlabel(caption, fontsize=9, color="0.4", x=0.02, ha="left")
     return save(figure, path)

@@ -81,13 +81,18 @@ def open_loops(robot: Robot) -> str:
     return f"{loops}, which are open" if (loops := closed_loops(robot)) else ""
 
 
-def warn_of_open_loops(robot: Robot, where: str, *, closed: str = "dynamis.constrained(robot)", stacklevel: int = 3) -> None:
-    """Warn, once for each robot and function, that the loops of its file are open in it; ``closed`` closes them."""
+def warn_of_open_loops(
+    robot: Robot, where: str, *, closed: str = "dynamis.constrained(robot)", instead: str = "", stacklevel: int = 3
+) -> None:
+    """Warn, once for each robot and function, that the loops of its file are open in it.
+
+    ``closed`` closes them; where nothing does, ``instead`` says what can be used.
+    """
     told = _warned.setdefault(robot, set())
     if where in told or not (loops := open_loops(robot)):
         return
     told.add(where)
-    warnings.warn(f"{loops} in {where}: {closed} closes them", ModelWarning, stacklevel=stacklevel)
+    warnings.warn(f"{loops} in {where}: {instead or f'{closed} closes them'}", ModelWarning, stacklevel=stacklevel)
 
 
 def refuse_loops(robot: Robot, why: str, cure: str) -> None:

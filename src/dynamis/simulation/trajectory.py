@@ -114,7 +114,7 @@ class Trajectory:
 
     @property
     def complete(self) -> bool:
-        return self.status == "completed" or self.status.endswith(" (stopping event)")
+        return ended(self.status)
 
     @cached_property
     def acceleration(self) -> Array:
@@ -244,3 +244,8 @@ def _along(x: Array, y: Array) -> Array:
 
 def _quadratic(x: Array, A: Array, y: Array) -> Array:
     return np.asarray(np.einsum("ki,kij,kj->k", x, A, y))
+
+
+def ended(status: str) -> bool:
+    """Whether a motion with this status reached its end or an event that stops it."""
+    return status == "completed" or status.endswith(" (stopping event)")

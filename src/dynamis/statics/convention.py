@@ -14,6 +14,10 @@ from dynamis.robot.checks import check_is_robot, check_numeric, warn_of_open_loo
 Array = npt.NDArray[Any]
 
 SIDES = {"environment": 1.0, "robot": -1.0}
+STATICS_OF_LOOPS = (
+    "statics of closed loops are not available; static torques with the loops closed are those of "
+    "dynamis.constrained(robot).inverse_dynamics(q, v, a, {frame: wrench}, actuated=…) with v = a = 0"
+)  # for robots whose file closes loops
 
 
 def side(by: str) -> float:
@@ -49,7 +53,7 @@ def one_wrench(robot: Robot, wrench: Any, by: str) -> Array:
 def one_state(robot: Any, q: Any) -> Array:
     """One configuration of a robot whose parameters are numbers."""
     check_numeric(robot)
-    warn_of_open_loops(robot, "its statics", stacklevel=4)
+    warn_of_open_loops(robot, "its statics", instead=STATICS_OF_LOOPS, stacklevel=4)
     state: Array = robot.inputs.one_state(q, robot.nq, "q")
     return state
 

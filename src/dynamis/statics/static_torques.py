@@ -12,7 +12,7 @@ from dynamis.display import as_table, counted, flat, short, static_torques_card
 from dynamis.kinematics.state_measures import torque_bounds
 from dynamis.robot import Robot
 from dynamis.robot.checks import warn_of_open_loops
-from dynamis.statics.convention import on_robot, torques_at_rest
+from dynamis.statics.convention import STATICS_OF_LOOPS, on_robot, torques_at_rest
 from dynamis.tolerances import RECURSION_ROUNDING
 
 Array = npt.NDArray[Any]
@@ -109,7 +109,7 @@ def static_torques(
     [10.0, 0.0]
     """
     w = on_robot(robot, wrench, by)
-    warn_of_open_loops(robot, "its statics")
+    warn_of_open_loops(robot, "its statics", instead=STATICS_OF_LOOPS)
     weight = robot.gravity(q)
     load = -np.einsum("...ij,...i->...j", robot.jacobian(q, frame), w)
     springs = torques_at_rest(robot, q, gravity=False)

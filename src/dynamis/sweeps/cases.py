@@ -89,6 +89,13 @@ def column_units(study: Study) -> dict[str, str]:
     return {name: unit_of(name, robot) for name in column_names(study)[1:-1]}
 
 
+def effort_limits(study: Study) -> dict[str, float]:
+    """{coordinate: largest torque or force} where the robot has a limit."""
+    robot = _robot(study, study.values(0))
+    pairs = zip(robot.coordinate_names, robot.limits["effort"], strict=True)
+    return {name: float(limit) for name, limit in pairs if math.isfinite(limit)}
+
+
 def result_names(robot: Robot) -> list[str]:
     q_names = robot.coordinate_names if robot.nq == robot.n else [f"q[{k}]" for k in range(robot.nq)]
     names = ["t", *(f"q.{name}" for name in q_names)]

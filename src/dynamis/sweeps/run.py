@@ -15,7 +15,7 @@ from dynamis.sweeps.cases import FAILED, Row, column_names, run_part
 from dynamis.sweeps.parts import SweepFolder
 from dynamis.sweeps.study import Study
 from dynamis.sweeps.study_file import read_study
-from dynamis.sweeps.table import SweepResult
+from dynamis.sweeps.table import SweepResult, torque_notes
 from dynamis.sweeps.workers import Crew, LocalPool, dask_crew
 
 MAX_ATTEMPTS = 3
@@ -66,7 +66,9 @@ def sweep(
         if len(done) < study.parts:
             with _crew(executor, workers, scheduler, job) as crew:
                 job.run(crew)
-        result = SweepResult(study, place.columns, job.rows(), job.status(), tuple(place.notes), dict(job.failed), kept)
+        rows = job.rows()
+        notes = (*place.notes, *torque_notes(study, place.columns, rows))
+        result = SweepResult(study, place.columns, rows, job.status(), notes, dict(job.failed), kept)
         if job.stopped is None:
             result.write(place.path / "results.csv")
         return result

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dynamis.display import counted
 from dynamis.errors import DynamisError, InputError, literal, printable, unknown_name
 from dynamis.model.description import DRIVE_NUMBERS
@@ -40,6 +42,18 @@ DEFAULT_SECONDS = 60.0  # for the integration of a case
 PLAIN = ("robot", "base", "duration", "draws", "seed", "part", *OPTIONS)
 HOLD = ("q", "stiffness", "damping", "gravity")
 MAX_BYTES = 2**20
+NO_MOTION = (
+    "; a sweep holds a configuration ([hold]) or applies constant torques: motions along a trajectory and other controllers "
+    "are for a loop in Python over dynamis.simulate(robot, duration, controller=…) or for dynamis.rollouts"
+)
+NO_BASE = (
+    "; a sweep does not move the base: its place has no effect on these motions, its inclination that of gravity.x, .y, .z; "
+    "for reach and collisions use a loop in Python over robot.placed(pose)"
+)
+NOT_IN_SWEEPS = {
+    **dict.fromkeys(("motion", "trajectory", "path", "controller", "reference"), NO_MOTION),
+    **dict.fromkeys(("base", "pose", "placed", "mount"), NO_BASE),
+}
 
 
 def read_study(source: str | os.PathLike[str]) -> Study:
@@ -115,7 +129,7 @@ class _Reader:
         known = (*PLAIN, *KINDS, "hold", "vary")
         for key in document:
             if key not in known:
-                raise self.wrong(key, unknown_name("entry", key, known))
+                raise self.wrong(key, f"{unknown_name('entry', key, known)}{NOT_IN_SWEEPS.get(key.lower(), '')}")
         robot, data, kind = self.robot()
         variables = self.variables()
         draws = self.whole("draws", 1, 1)
@@ -292,7 +306,7 @@ class _Reader:
             where = f"vary.{name}"
             kind, _, target = name.partition(".")
             if not target or kind not in KINDS:
-                hint = unknown_name("quantity to vary", kind, KINDS)
+                hint = f"{unknown_name('quantity to vary', kind, KINDS)}{NOT_IN_SWEEPS.get(kind.lower(), '')}"
                 raise self.wrong(where, f'{hint} — write the full name, such as "q0.joint_1" or "payload.mass"')
             if not isinstance(entry, dict):
                 raise self.wrong(
@@ -318,7 +332,11 @@ class _Reader:
             setup = case_setup(study, study.values(0))
         except DynamisError as error:
             raise self.wrong("", f"the first case cannot be set up: {error}") from None
-        setup.robot.inputs.warn_degrees(setup.q0, f"{self.name}: q0", "write them in rad", stacklevel=5)
+        robot = setup.robot
+        robot.inputs.warn_degrees(setup.q0, f"{self.name}: q0", "write them in rad", stacklevel=5)
+        if study.hold is not None:
+            target = np.broadcast_to(study.hold["q"], robot.nq)
+            robot.inputs.warn_degrees(target, f"{self.name}: hold.q", "write them in rad", stacklevel=5)
         return study
 
 

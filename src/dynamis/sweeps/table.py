@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.display import as_text, plotted
+from dynamis.display import as_text, counted, plotted
 from dynamis.errors import InputError, printable, unknown_name
 from dynamis.files.atomic_write import write_whole
 from dynamis.files.paths import path_of
-from dynamis.sweeps.cases import FAILED, column_units
+from dynamis.simulation.trajectory import ended
+from dynamis.sweeps.cases import FAILED, column_units, effort_limits
 from dynamis.sweeps.study import Study
 
 Array = npt.NDArray[Any]
@@ -29,8 +30,8 @@ Array = npt.NDArray[Any]
 class SweepResult:
     """The completed cases, in order. ``result["energy_error"]`` is a column; failed cases are NaN there.
 
-    ``status`` is a message; ``complete`` states whether every case is present; ``notes`` lists damaged files; ``failed`` maps
-    failed parts to the reason; ``resumed`` is the number of cases from an earlier run.
+    ``status`` is a message; ``complete`` states whether every case is present; ``notes`` lists damaged files and torques beyond
+    the effort limits; ``failed`` maps failed parts to the reason; ``resumed`` is the number of cases from an earlier run.
     """
 
     study: Study
@@ -92,6 +93,24 @@ class SweepResult:
         """The number of cases that could not be simulated; their status gives the reason."""
         return sum(row[-1].startswith(FAILED) for row in self.rows)
 
+    @cached_property
+    def ended(self) -> npt.NDArray[np.bool_]:
+        """(cases,): which motions reached their end or an event that stops them; others diverged or ran out of time."""
+        return np.array([ended(row[-1]) for row in self.rows], dtype=bool)
+
+    def statistics(self, name: str) -> dict[str, float]:
+        """Mean, deviation, extremes and quantiles of a column: of a result over the cases that ended."""
+        values = self[name]
+        return statistics(values if name in self.inputs or not self.ended.any() else values[self.ended])
+
+    @property
+    def left_out(self) -> str:
+        """The cases whose results are not part of the statistics, in words; empty if there are none."""
+        rest = len(self) - self.without_results - int(self.ended.sum())
+        if not rest or not self.ended.any():
+            return ""
+        return f"statistics of results without {counted(rest, 'case')} that did not reach the end (column status)"
+
     @property
     def endings(self) -> Counter[str]:
         """The number of cases per status."""
@@ -128,6 +147,21 @@ class SweepResult:
     _repr_html_ = as_text
 
 
+def torque_notes(study: Study, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    """The joints whose torques exceed their effort limits, in words: a sweep applies torques as given."""
+    notes = []
+    for name, limit in effort_limits(study).items():
+        k = columns.index(f"peak_torque.{name}")
+        peaks = [row[k] for row in rows if row[k] is not None and ended(row[-1])]
+        beyond = sum(x > limit for x in peaks)
+        if beyond:
+            notes.append(
+                f"the torque of {printable(name)} exceeds its effort limit of {limit:g} in {counted(beyond, 'case')}, up to "
+                f"{max(peaks):.4g}: torques are applied as given"
+            )
+    return notes
+
+
 MAX_LINE_CHARACTERS = 100
 STATISTICS = ("mean", "deviation", "least", "5 %", "median", "95 %", "most")
 HEADINGS = ("mean", "std. deviation", "min", "5 %", "median", "95 %", "max")
@@ -153,7 +187,7 @@ def summary(result: SweepResult) -> str:
     lines = [f"{result.study.name}: {result.status}"]
     if result.resumed:
         lines.append(f"  {result.resumed} of them from an earlier run")
-    lines += [f"  {note}" for note in result.notes]
+    lines += [f"  {note}" for note in (*result.notes, *([result.left_out] if result.left_out else []))]
     for ending, count in result.endings.most_common(8):
         lines.append(f"  {count:>8} {_shortened(ending)}")
     if len(result.endings) > 8:
@@ -162,7 +196,7 @@ def summary(result: SweepResult) -> str:
         return "\n".join(lines)
     names = [*result.inputs, *(name for name in result.outputs if name != "t" or np.ptp(result["t"]))]
     labels = [result.label(name) for name in names]
-    return "\n".join(lines + _table(labels, [[f"{x:.4g}" for x in statistics(result[name]).values()] for name in names]))
+    return "\n".join(lines + _table(labels, [[f"{x:.4g}" for x in result.statistics(name).values()] for name in names]))
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from dynamis.errors import InputError
-from dynamis.kinematics.collision_check import checked_collision
+from dynamis.kinematics.collision_check import checked_collision, unavoidable_collisions
 from dynamis.robot import Robot
 from dynamis.trajectories.motion import Motion
 
@@ -21,7 +21,9 @@ def collision_free(motion: M, collision: Any, robot: Robot | None, cure: str) ->
     if found.free:
         return motion
     within = f" (a margin of {scene.margin:g} m is kept)" if scene.margin else ""
-    raise InputError(
-        f"the motion collides: {found.status}{within}; {cure}, or let dynamis.optimize.trajectory(..., collision=scene) find a "
-        "way around"
-    )
+    around = f"{cure}, or let dynamis.optimize.trajectory(..., collision=scene) find a way around"
+    q = motion.at(0.0)[0]
+    if (always := unavoidable_collisions(scene)) or scene.in_collision(q):
+        near = scene.nearest(q, 1)[0].status
+        around = always or f"its start is in collision ({near}), so that no way leads around: choose another start"
+    raise InputError(f"the motion collides: {found.status}{within}; {around}")

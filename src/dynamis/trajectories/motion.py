@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from dynamis.robot import Robot
 from dynamis.robot.checks import check_count
 from dynamis.scalar import Node, maximum, minimum, where
 from dynamis.tolerances import SHORTEST_PIECE
+from dynamis.trajectories.files import save
 
 Array = npt.NDArray[Any]
 State = tuple[Any, Any, Any]
@@ -80,6 +82,13 @@ class Motion(ABC):
         With a robot, the plot has joint names, limits, and the torques from inverse dynamics.
         """
         return plotted("motion", self, path, robot)
+
+    def save(self, path: str | os.PathLike[str], *, robot: Robot | None = None, samples: int = 1001) -> Path:
+        """Write evenly spaced times, q, v and a as .csv or .npz; with a robot the columns have the names of its joints.
+
+        `dynamis id --states` and `dynamis collide --states` read these files.
+        """
+        return save(self.sample(samples), path, robot)
 
     def __repr__(self) -> str:
         what = counted(self.shape[0], "joint") if self.shape else "one variable"

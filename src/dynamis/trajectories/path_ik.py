@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.display import counted
-from dynamis.errors import InputError
+from dynamis.errors import InputError, ModelWarning, printable
 from dynamis.kinematics.all_solutions import all_solutions
 from dynamis.kinematics.damped_least_squares import descend
 from dynamis.kinematics.ik_problem import target_problem
 from dynamis.kinematics.inverse_kinematics import inverse_kinematics, tolerances
 from dynamis.kinematics.targets import rotation_vectors
 from dynamis.robot import Robot
-from dynamis.tolerances import RECURSION_ROUNDING
+from dynamis.tolerances import NEGLIGIBLE, RECURSION_ROUNDING
 from dynamis.trajectories.cartesian import CartesianMotion
 from dynamis.trajectories.collision_free import collision_free
 from dynamis.trajectories.joint_moves import check_plain
@@ -25,6 +26,7 @@ from dynamis.trajectories.splines import from_b_spline
 
 Array = npt.NDArray[Any]
 INITIAL_INTERVALS, MAX_INTERVALS = 16, 1024  # intervals between points on the path
+SPEEDS_PER_INTERVAL = 40  # times at which joint velocities are compared with their limits
 BETWEEN = (0.25, 0.5, 0.75)  # of each interval, where the deviation is measured
 MAX_JOINT_STEP = 0.5  # rad or m between neighbouring points of the finest division: more is a jump to another branch
 MAX_ALTERNATIVES = 8  # initial configurations that are tried where a motion collides: as many as an arm with six joints has
@@ -48,11 +50,14 @@ def follow(
 
     Inverse kinematics at points along the path, each starting from the preceding solution, and a fifth-order spline through
     them; points are added until the deviation between them is within the tolerance, in m and rad. The time law of the
-    Cartesian motion is kept exactly. ``q0`` selects among the initial configurations. With
-    ``collision``, a `collision.Scene`, a motion that collides is refused, with the pair and the time, after other initial
-    configurations were tried if ``q0`` is not given.
+    Cartesian motion is kept exactly. Joints may exceed their velocity limits then, as near a singularity: a warning and the
+    status name the joint and the time; `time_optimal` along the result keeps the limits.
 
-    The remaining deviation is in ``measured["position"]`` and ``measured["rotation"]`` of the result.
+    ``q0`` selects among the initial configurations. With ``collision``, a `collision.Scene`, a motion that collides is refused,
+    with the pair and the time, after other initial configurations were tried if ``q0`` is not given.
+
+    The remaining deviation is in ``measured["position"]`` and ``measured["rotation"]`` of the result, the largest ratio of a
+    joint velocity to its limit in ``measured["velocity"]``.
 
     >>> import dynamis as dy, numpy as np
     >>> robot = dy.load("ur5e")
@@ -72,12 +77,25 @@ def follow(
                                restarts=restarts, seed=seed, collision=collision)  # fmt: skip
     if not first.found:
         raise InputError(f"no configuration for the first pose: {first.status}")
+    made = _first_followed(robot, motion, frame, kind, limits, first.q, near, exact, q0, seed, collision)
+    if made.measured["velocity"] > 1.0:
+        _, _, fast = made.status.partition("; ")
+        warnings.warn(f"the motion of robot {printable(robot.name)} is too fast: {fast}", ModelWarning, stacklevel=2)
+    return made
+
+
+def _first_followed(
+    robot: Robot, motion: CartesianMotion, frame: str | None, kind: str, limits: bool, start: Array, near: Array, exact: Array,
+    q0: Any, seed: int, collision: Any,
+) -> PathMotion:  # fmt: skip
+    """The joint motion that begins with a configuration, or where it collides and the start is free, with another one."""
     try:
-        return _followed(robot, motion, frame, kind, limits, first.q, near, collision)
+        return _followed(robot, motion, frame, kind, limits, start, near, collision)
     except InputError:
         if collision is None or q0 is not None:
             raise
-        others = all_solutions(robot, _part(start, kind), frame, q0=first.q, kind=kind, limits=limits, tolerance=exact,
+        pose = motion.along(0.0)[0]
+        others = all_solutions(robot, _part(pose, kind), frame, q0=start, kind=kind, limits=limits, tolerance=exact,
                                seed=seed, collision=collision)  # fmt: skip
         for other in others[1 : MAX_ALTERNATIVES + 1]:
             with contextlib.suppress(InputError):
@@ -101,8 +119,26 @@ def _followed(robot: Robot, motion: CartesianMotion, frame: str | None, kind: st
     status = f"largest deviation {worst[0]:.2g} m and {worst[1]:.2g} rad, {counted(count + 1, 'point')}"
     if not (worst <= near).all():
         raise InputError(f"the joint path does not reach the tolerance: {status}; the path passes close to a singularity")
-    made = PathMotion(path, motion.clock, status, {"position": float(worst[0]), "rotation": float(worst[1])})
+    use, fast = _velocity_use(robot, PathMotion(path, motion.clock), count)
+    measured = {"position": float(worst[0]), "rotation": float(worst[1]), "velocity": use}
+    made = PathMotion(path, motion.clock, status + fast, measured)
     return collision_free(made, collision, robot, "choose another initial configuration (q0=) or another path")
+
+
+def _velocity_use(robot: Robot, motion: PathMotion, count: int) -> tuple[float, str]:
+    """The largest ratio of a joint velocity to its limit; where it exceeds 1, joint, time and what to do."""
+    t = np.linspace(0.0, motion.duration, SPEEDS_PER_INTERVAL * count + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        use = np.nan_to_num(np.abs(motion.at(t)[1]) / robot.limits["velocity"], posinf=np.inf)
+    row, k = np.unravel_index(int(np.argmax(use)), use.shape)
+    largest = float(use[row, k])
+    if largest <= 1.0 + NEGLIGIBLE:
+        return min(largest, 1.0), ""
+    return largest, (
+        f"; {printable(robot.coordinate_names[int(k)])} moves at {largest:.3g} times its velocity limit at t = {t[row]:.4g} s: "
+        "dynamis.trajectories.time_optimal(robot, motion) follows the same path within the limits, or take a longer "
+        "duration or another path, farther from singularities"
+    )
 
 
 def _part(X: Array, kind: str) -> Array:

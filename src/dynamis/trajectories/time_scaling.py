@@ -26,6 +26,11 @@ SWITCHING_SHARE = 0.994  # of the nearest limit: an interval that uses less cont
 MAX_EXCESS = 1.001  # of a limit: an interval that uses more is divided, not tightened
 SAMPLE_SHARES = np.array([0.0, 0.15, 0.35, 0.5, 0.65, 0.85, 1.0])  # of an interval's time, at which the limits are evaluated
 EXTRA_END_POINTS = 8  # at each end
+LIMITS_OF_LOOPS = (
+    "time-optimal motion with closed loops is not available; the torques of a motion that keeps them closed are those of "
+    "dynamis.constrained(robot).inverse_dynamics"
+)
+OWN_LIMITS = "choose another path, a lighter payload or stronger drives (robot.replace(limits=…))"  # of the model
 KINDS = ("torque", "velocity", "acceleration")
 
 
@@ -65,7 +70,7 @@ def time_optimal(
         _check_positions(robot, way)
     given = {"torque": torque, "velocity": velocity, "acceleration": acceleration}
     warn_of_actuators(robot, "the motion", limited=True)
-    warn_of_open_loops(robot, "the limits of the motion")
+    warn_of_open_loops(robot, "the limits of the motion", instead=LIMITS_OF_LOOPS)
     own = {"torque": torque_limits(robot), "velocity": robot.limits["velocity"], "acceleration": np.full(robot.n, np.inf)}
     limits = Limits(**{name: own[name] if x is None else bounds(x, robot.n, name) for name, x in given.items()})
     moving = np.abs(way.derivative().peaks()) > 0.0
@@ -73,7 +78,8 @@ def time_optimal(
         raise InputError(
             f"robot {robot.name!r} has no torque limits: give torque= or acceleration=, otherwise the motion is unbounded"
         )
-    made = _refined(robot, way, limits, _division(way, int(points)))
+    weak = "raise torque= or choose another path" if torque is not None else OWN_LIMITS
+    made = _refined(robot, way, limits, _division(way, int(points)), weak)
     return collision_free(made, collision, robot, "choose another path")
 
 
@@ -128,15 +134,18 @@ def _division(path: Polynomials, points: int) -> Array:
     return np.asarray(s)
 
 
-def _refined(robot: Robot, path: Polynomials, limits: Limits, s: Array) -> PathMotion:
-    """Solve, check between the points, tighten where a limit is exceeded, subdivide where none is active, and repeat."""
+def _refined(robot: Robot, path: Polynomials, limits: Limits, s: Array, weak: str) -> PathMotion:
+    """Solve, check between the points, tighten where a limit is exceeded, subdivide where none is active, and repeat.
+
+    ``weak`` says what to do where the torque limits are too small.
+    """
     tight = np.full(len(s) - 1, TARGET_SHARE)
     best: tuple[float, PathMotion, Array, Array] | None = None
     for _ in range(MAX_REFINEMENTS):
         try:
             x = quickest(intervals(robot, path, limits, s, tight))
         except UnreachableError as error:
-            raise InputError(_infeasibility_message(robot, path, limits, s, error.interval)) from None
+            raise InputError(_infeasibility_message(robot, path, limits, s, error.interval, weak)) from None
         motion = PathMotion(path, _clock(s, x))
         t = motion.clock.times
         samples = t[:-1, None] + np.diff(t)[:, None] * SAMPLE_SHARES
@@ -186,7 +195,7 @@ def _with_active_limits(robot: Robot, worst: float, motion: PathMotion, samples:
     return PathMotion(motion.path, motion.clock, "active limits, by share of time: " + ", ".join(texts), {"use": worst})
 
 
-def _infeasibility_message(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval: int) -> str:
+def _infeasibility_message(robot: Robot, path: Polynomials, limits: Limits, s: Array, interval: int, weak: str) -> str:
     """The message where the path cannot be followed, naming the joint and the place where slow motion needs most torque.
 
     The search for a motion, backwards from the end, may fail far from that place: at the start, if only a motion that arrives
@@ -201,7 +210,7 @@ def _infeasibility_message(robot: Robot, path: Polynomials, limits: Limits, s: A
         friction = ", with dry friction against the motion," if dry[place, k] else ""
         return (
             f"at {100.0 * s[place] / path.duration:.3g} % of the path the static torque of {name}{friction} is {needed:.4g}, "
-            f"its limit is {limit:.4g}: raise torque="
+            f"its limit is {limit:.4g}: {weak}"
         )
     where = f"{100.0 * s[interval] / path.duration:.3g} % of the path"
-    return f"the path cannot be followed beyond {where} within these limits at any speed: raise torque= or change the path"
+    return f"the path cannot be followed beyond {where} within these limits at any speed: {weak}"

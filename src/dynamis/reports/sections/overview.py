@@ -27,7 +27,15 @@ def build(subject: Subject, section: Section) -> None:
         ("Mass", f"{text(float(robot.mass))} kg{' (values assumed)' if subject.assumed else ''}"),
         ("Gravity", f"{triple(robot.model.gravity)} m/s²"),
     ]
-    section.add(Facts(facts), Robot3D(scene_of(robot)), _joints(subject), *_drives(subject), _links(subject))
+    section.add(
+        Facts(facts),
+        Robot3D(scene_of(robot)),
+        _joints(subject),
+        *_drives(subject),
+        *_actuators(subject),
+        _links(subject),
+        *_payloads(subject),
+    )
     if subject.values:
         rows = [(name, text(x), "assumed" if name in subject.assumed else "given") for name, x in subject.values.items()]
         note = "Formulas keep the symbols. Set values with --set NAME=VALUE or values={…}; values not set are assumed."
@@ -106,6 +114,30 @@ def _drives(subject: Subject) -> list[Table]:
             folded=len(rows) > 12,
         )
     ]
+
+
+def _actuators(subject: Subject) -> list[Table]:
+    """Motors on other links, and actuator models with their parameters."""
+    joints = [j for j in subject.robot.description.joints if j.type != "fixed"]
+    rows = [(j.name, j.drive.motor_link or "–", _actuator(j.actuator)) for j in joints if j.drive.motor_link or j.actuator]
+    return [Table("Drives", ("joint", "motor on link", "actuator"), rows, "Parameters in SI units.")] if rows else []
+
+
+def _actuator(actuator: Any) -> str:
+    if actuator is None:
+        return "–"
+    numbers = ", ".join(f"{name.replace('_', ' ')} {text(x)}" for name, x in actuator.stated.items() if x is not None)
+    kind = actuator.kind.replace("_", " ")
+    return f"{kind}: {numbers}" if numbers else kind
+
+
+def _payloads(subject: Subject) -> list[Table]:
+    rows = [
+        (name, text(float(carried.inertia.mass)), triple(carried.inertia.com if float(carried.inertia.mass) else np.zeros(3)))
+        for name, carried in subject.robot.description.payloads.items()
+    ]
+    note = "Part of the moving bodies; centre of mass in the frame of the link."
+    return [Table("Payloads", ("carried by", "mass [kg]", "centre of mass [m]"), rows, note)] if rows else []
 
 
 def _drive_number(drive: Any, name: str) -> str:

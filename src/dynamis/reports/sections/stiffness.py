@@ -17,7 +17,9 @@ from dynamis.statics.force_polytope import largest_force
 from dynamis.tolerances import RANK_TOLERANCE
 
 KEY, TITLE = "stiffness", "Stiffness and strength"
-JOINT_STIFFNESS = 1e4  # N m/rad or N/m: assumed, as robot files do not state the stiffness of transmissions
+# assumed, as robot files do not state the stiffness of transmissions: of a gear, and of a ball screw or a rack
+JOINT_STIFFNESS = 1e4  # N m/rad
+LINEAR_STIFFNESS = 1e7  # N/m
 LOAD = 100.0  # N
 SAMPLES = 80_000  # of which few cells inside the workspace remain without a configuration
 
@@ -29,9 +31,11 @@ def build(subject: Subject, section: Section) -> None:
     frame = main_frame(robot)
     low, high = ranges(robot)
     q = np.array(scene_of(robot)["pose"], dtype=float)
+    each = [JOINT_STIFFNESS if c.revolute else LINEAR_STIFFNESS for c in robot.model.coordinates]
+    springs = JOINT_STIFFNESS if set(each) == {JOINT_STIFFNESS} else each
     section.lead = (
         f"Cartesian stiffness of {frame} for an assumed stiffness of {quantity(JOINT_STIFFNESS, 'N m/rad')} per revolute joint "
-        f"and {quantity(JOINT_STIFFNESS, 'N/m')} per prismatic joint. Robot files do not contain transmission stiffness; "
+        f"and {quantity(LINEAR_STIFFNESS, 'N/m')} per prismatic joint. Robot files do not contain transmission stiffness; "
         "results scale linearly with the assumed values. The table is computed at one pose, given below it."
     )
     cloud = workspace(robot, frame, samples=200, lower=low, upper=high)
@@ -40,11 +44,11 @@ def build(subject: Subject, section: Section) -> None:
     else:
         section.lead += " The map shows the best configuration of each cell."
         found = workspace_slice(
-            robot, "stiffness", frame=frame, samples=SAMPLES, joint_stiffness=JOINT_STIFFNESS, lower=low, upper=high
+            robot, "stiffness", frame=frame, samples=SAMPLES, joint_stiffness=springs, lower=low, upper=high
         )
         section.add(slice_map(found))
     J = robot.jacobian(q, frame)[:3]
-    compliance, axes = np.linalg.eigh(J @ J.T / JOINT_STIFFNESS)
+    compliance, axes = np.linalg.eigh(J / np.array(each) @ J.T)
     rows = []
     for c, axis in zip(compliance[::-1], axes.T[::-1], strict=True):
         rigid = c <= RANK_TOLERANCE * compliance[-1]
@@ -68,15 +72,15 @@ def build(subject: Subject, section: Section) -> None:
             section.notes.append(f"The largest force in this pose could not be computed: {error}")
     section.reproduce = (
         f"import dynamis as dy\n\n{subject.load}\n"
-        f"q = {short(q, 6)}\n"
-        f"print(dy.statics.stiffness(robot, q, {JOINT_STIFFNESS:g}, frame={frame!r}).compliance)\n"
+        f"q, springs = {short(q, 6)}, {short(springs)}\n"
+        f"print(dy.statics.stiffness(robot, q, springs, frame={frame!r}).compliance)\n"
     )
     if cloud.dimension < 2:
         return
     section.reproduce += (
         f"\nfrom dynamis.kinematics.workspace import workspace_slice\n\n{intervals(robot)}\n"
         f"found = workspace_slice(robot, 'stiffness', frame={frame!r}, samples={SAMPLES}, "
-        f"joint_stiffness={JOINT_STIFFNESS:g},\n                        lower=low, upper=high)\n"
+        f"joint_stiffness=springs,\n                        lower=low, upper=high)\n"
         f"x, y, stiffness = found.grid({CELLS})  # edges of the cells, and the best value of each cell\n"
         "found.plot('stiffness.png')"
     )

@@ -67,7 +67,9 @@ def _add_workspace(subject: Subject, section: Section) -> None:
         )
     else:
         spans = zip("xyz", *cloud.extent, strict=True)
-        section.add(Facts([*((f"{axis} of {frame}", f"{text(a, 4)} … {text(b, 4)} m") for axis, a, b in spans), size]))
+        grain = 1e-4 * float(np.abs(cloud.extent).max())  # m: extremes are found to a few digits
+        ends_of = [(axis, *(text(x if abs(x) > grain else 0.0, 4) for x in (a, b))) for axis, a, b in spans]
+        section.add(Facts([*((f"{axis} of {frame}", f"{a} … {b} m") for axis, a, b in ends_of), size]))
     if cloud.dimension < 2:
         section.notes.append(f"No map is drawn: {frame} {moves}.")
         return
