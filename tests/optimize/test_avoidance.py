@@ -52,6 +52,22 @@ def test_long_steps_keep_more_at_the_nodes_to_be_free_between_them():
     assert scene.distance(found.q).min() > 0.01
 
 
+def test_a_motion_that_stays_too_near_between_its_nodes_names_the_cause(monkeypatch):
+    tightened = Avoidance.tightened
+
+    def never_far_enough(self, motions):
+        if not tightened(self, motions):
+            self.keep += 1e-4
+        return True
+
+    monkeypatch.setattr(Avoidance, "tightened", never_far_enough)
+    robot = slider()
+    found = dy.optimize.trajectory(robot, [0.0, 0.02], [2.0, 0.0], 2.0, nodes=10, collision=among(robot), iterations=80)
+    assert not found.converged
+    assert "simulated with its controller, the motion came too near between its nodes" in found.status
+    assert "use more nodes=" in found.status
+
+
 def test_an_arm_avoids_a_ball_in_the_way_of_its_best_motion():
     robot = dy.load("ur5e")
     q0 = np.array([1.0, -0.9, 1.2, -0.3, -1.5, 0.0])

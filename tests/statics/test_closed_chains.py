@@ -84,3 +84,18 @@ def test_what_does_not_hold_the_mechanism_is_refused():
         stiffness(loop, q0, {"lift": 900.0}, "left_lower_end")
     with pytest.raises(dy.InputError, match=r"q does not close the loops of 'five-bar': assemble\(q\) differs by"):
         stiffness(loop, q0 + 0.1, {"left": 900.0, "right": 700.0}, "left_lower_end")
+
+
+def test_the_loops_of_a_file_are_closed_without_a_warning(tmp_path):
+    loop = dy.loops.five_bar()
+    loop.write(tmp_path / "five.toml")
+    with pytest.warns(dy.ModelWarning, match="closes the loops|close the loops"):
+        robot = dy.load(tmp_path / "five.toml")
+    found = stiffness(dy.constrained(robot), loop.home(), {"left": 900.0, "right": 700.0}, "left_lower_end")
+    assert found.on("xy").shape == (2, 2)
+    with pytest.warns(dy.ModelWarning, match=r"in its statics: with the loops closed, .*stiffness takes dynamis.constrained"):
+        stiffness(robot, loop.home(), 900.0, "left_lower_end")
+    with pytest.warns(
+        dy.ModelWarning, match="in this measure of a frame: with the loops closed, velocities of a frame are J B"
+    ):
+        dy.manipulability(robot, loop.home(), "left_lower_end")

@@ -106,7 +106,7 @@ def test_the_warning_of_open_loops_names_what_gives_their_static_torques(tmp_pat
     with pytest.warns(dy.ModelWarning, match="loops closed"):
         robot = dy.load(tmp_path / "coupled.toml")
     q = np.array([0.2, -0.1])
-    with pytest.warns(dy.ModelWarning, match=r"not available; static torques .* dynamis\.constrained\(robot\)\.inverse_dyn"):
+    with pytest.warns(dy.ModelWarning, match=r"static torques .* dynamis\.constrained\(robot\)\.inverse_dyn.*not available"):
         static_torques(robot, q)
     force = {"link2": [0.0, 10.0, 0.0, 0.0, 0.0, 0.0]}
     tau, _ = dy.constrained(robot).inverse_dynamics(q, 0.0 * q, 0.0 * q, force, actuated=["joint1"])

@@ -20,6 +20,10 @@ from dynamis.tolerances import RECURSION_ROUNDING, SUM_ROUNDING
 Array = npt.NDArray[Any]
 
 ROWS = ("x", "y", "z", "rx", "ry", "rz")
+MEASURES_OF_LOOPS = (
+    "with the loops closed, velocities of a frame are J B times those of independent coordinates, with B of "
+    "dynamis.constrained(robot).reduced_dynamics(q, v, tau)"
+)  # for robots whose file closes loops
 GROUPS = {"linear": (0, 1, 2), "angular": (3, 4, 5), "all": (0, 1, 2, 3, 4, 5)}
 SAMPLES = 16  # random configurations that show which directions never move
 
@@ -80,10 +84,16 @@ class Directions:
     _repr_html_ = as_table
 
 
-def directions_of(robot: Robot, frame: str | None, rows: Any, length: float | None = None) -> Directions:
+def directions_of(
+    robot: Robot, frame: str | None, rows: Any, length: float | None = None, *, closed: bool = False
+) -> Directions:
     """The task of a frame: ``rows`` is None (the position, without directions that never move), "linear", "angular",
-    "all", names of rows such as "xy" or ("x", "rz"), or a matrix (m, 6) of directions."""
-    warn_of_open_loops(robot, "this measure of a frame", stacklevel=4)
+    "all", names of rows such as "xy" or ("x", "rz"), or a matrix (m, 6) of directions.
+
+    ``closed``: what is measured has the loops of the robot's file closed, so that there is nothing to warn of.
+    """
+    if not closed:
+        warn_of_open_loops(robot, "this measure of a frame", instead=MEASURES_OF_LOOPS, stacklevel=4)
     f = robot.model.frame(frame)
     L = characteristic_length(robot, f.name) if length is None else _positive(length)
     if rows is None:

@@ -18,12 +18,13 @@ Array = npt.NDArray[Any]
 def made_motion(
     problem: Problem, q: Array, v: Array, u: Array, gains: Array, iterations: int, converged: bool, history: Array,
     defect: float = 0.0, infeasible: bool = False, exhausted: bool = False, fine: Simulated | None = None,
+    too_near: bool = False,
 ) -> OptimalMotion:  # fmt: skip
     """The result, with its status in words; ``defect`` is the largest violation of the equations of motion.
 
     ``fine`` is the simulated motion with feedback; where it misses the goal, the result has not converged. ``exhausted``: the
-    search was ended by the number of iterations. ``infeasible``: the solver has found that no motion near this one meets all
-    constraints.
+    search was ended by the number of iterations. ``too_near``: a motion whose nodes were free collided. ``infeasible``: the
+    solver has found that no motion near this one meets all constraints.
     """
     step, n = problem.step, problem.step.robot.n
     cost, t = problem.cost(), problem.times
@@ -54,6 +55,11 @@ def made_motion(
             cure = _cure_of_saturation(problem, q, k, 100.0 * saturated[k], more)
         if clearance is not None and not clearance.free:
             cure = f"{clearance.status}: start from a motion around it (guess=), or allow a longer duration"
+        elif too_near:
+            cure = (
+                "simulated with its controller, the motion came too near between its nodes, although more was kept at them: "
+                f"use more nodes=, {more}or a longer duration"
+            )
         broken = f"the equations of motion are violated by {defect:.2g}, " if defect > problem.tolerance else ""
         after = f"after {counted(iterations, 'iteration')}"
         begin = (

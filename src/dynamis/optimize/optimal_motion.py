@@ -131,7 +131,7 @@ def solve(problem: Problem, guess: Any, iterations: int, progress: Progress | No
         if progress is not None:
             progress(len(history), better.cost, cost.violation(better.q, better.v)[0])
 
-    tolerance = FIRST_TOLERANCE
+    tolerance, too_near = FIRST_TOLERANCE, False
     for _ in range(ROUNDS):
         found, regularisation = minimise(
             sweeps, iterate, cost, tolerance=tolerance, iterations=min(ITERATIONS_PER_ROUND, iterations - count),
@@ -145,6 +145,7 @@ def solve(problem: Problem, guess: Any, iterations: int, progress: Progress | No
         if fine is not None and cost.avoidance is not None:
             motions = [(problem.times, iterate.q), *([sampled(fine, problem.nodes)] if fine.reaches_goal else [])]
             tightened = cost.avoidance.tightened(motions)
+            too_near = too_near or tightened
         converged = converged and not tightened
         if converged or count >= iterations:
             break
@@ -166,6 +167,7 @@ def solve(problem: Problem, guess: Any, iterations: int, progress: Progress | No
         np.array(history),
         exhausted=count >= iterations,
         fine=fine,
+        too_near=too_near,
     )
 
 

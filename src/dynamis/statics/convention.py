@@ -15,8 +15,8 @@ Array = npt.NDArray[Any]
 
 SIDES = {"environment": 1.0, "robot": -1.0}
 STATICS_OF_LOOPS = (
-    "statics of closed loops are not available; static torques with the loops closed are those of "
-    "dynamis.constrained(robot).inverse_dynamics(q, v, a, {frame: wrench}, actuated=…) with v = a = 0"
+    "with the loops closed, static torques are those of dynamis.constrained(robot).inverse_dynamics(q, v, a, {frame: wrench}, "
+    "actuated=…) with v = a = 0, and stiffness takes dynamis.constrained(robot); the other statics are not available"
 )  # for robots whose file closes loops
 
 

@@ -67,6 +67,11 @@ class Stiffness:
         return U / S[:, None], s, Vt.T * S[:, None]
 
     @property
+    def _closed(self) -> bool:
+        """Whether loops or contacts are held, so that there are fewer independent coordinates than those of the tree."""
+        return len(self.joint) < self.robot.n
+
+    @property
     def rank(self) -> int:
         s = self._scaled[1]
         return int((s > RANK_TOLERANCE * max(float(s.max()), 1e-300)).sum())
@@ -108,7 +113,7 @@ class Stiffness:
         return np.linalg.inv(C)
 
     def _task(self, rows: Any) -> Directions:
-        return directions_of(self.robot, self.frame, rows, self.length)
+        return directions_of(self.robot, self.frame, rows, self.length, closed=self._closed)
 
     @property
     def symmetric(self) -> bool:
@@ -147,7 +152,7 @@ class Stiffness:
 
     def compliance_ellipsoid(self, rows: Any = None) -> Ellipsoid:
         """Displacements under forces of unit size: half-axes are the singular values of C."""
-        task = directions_of(self.robot, self.frame, rows)
+        task = directions_of(self.robot, self.frame, rows, closed=self._closed)
         refuse_mixed(task)
         U, s, _ = np.linalg.svd(self.compliance_on(rows if rows is not None else task.selection))
         s = np.where(s > RANK_TOLERANCE * max(float(s.max()), 1e-300), s, 0.0)
@@ -160,7 +165,7 @@ class Stiffness:
             return Ellipsoid(1.0 / C.radii, C.directions, C.centre, "N/m" if C.unit == "m/N" else "N m/rad")
 
     def as_dict(self) -> dict[str, Any]:
-        critical, closed = self.critical_load, len(self.joint) < self.robot.n
+        critical, closed = self.critical_load, self._closed
         return {
             "robot": self.robot.name, "frame": self.frame, "q": self.q.tolist(),
             **({"reduced_stiffness": self.joint.tolist()} if closed else {"joint_stiffness": np.diag(self.joint).tolist()}),
