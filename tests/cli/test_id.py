@@ -166,7 +166,14 @@ def test_the_rms_of_a_file_with_times_is_taken_over_time(tmp_path):
     facts = json.loads(run(*arguments, "--json").output)
     assert facts["rms_over"] == "rows"
     assert facts["rms"] == pytest.approx(np.sqrt(np.mean(tau**2, axis=0)), abs=1e-9)
-    assert "RMS of the rows" in run(*arguments).output
+    result = run(*arguments)
+    assert "RMS of the rows" in result.output
+    assert result.stderr == ""
+    for times, why in ((t[::-1], "decreases"), (0.0 * t, "does not increase")):
+        np.savetxt(file, np.c_[times, q], delimiter=",", header="t,q1,q2", comments="")
+        result = run(*arguments)
+        assert "RMS of the rows" in result.stdout
+        assert f"the column t {why}: the RMS is that of the rows, not over time" in " ".join(result.stderr.split())
 
 
 def test_the_limit_is_what_the_drive_gives_at_that_speed(tmp_path):

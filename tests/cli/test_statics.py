@@ -256,6 +256,10 @@ def test_stiffness_and_linearize_close_the_loops_of_a_file(tmp_path):
     result = run("stiffness", tmp_path / "five.toml", "--springs", "900,0,700,0", *tip, "--q", q, "--map", tmp_path / "m.png")
     assert result.exit_code != 0
     assert "--map is for trees" in result.output
+    result = run("stiffness", tmp_path / "five.toml", "--springs", "900", *tip)
+    assert "takes 4 numbers where loops are closed, 0 of passive joints; the joints are left, left_lower" in " ".join(
+        result.output.split()
+    )
     result = run("linearize", tmp_path / "five.toml", "--q", q, "--independent", "left,right", "--actuated", "left,right")
     assert "4 states, 2 inputs; an equilibrium" in result.output
     assert "Loops are closed, at q = 2.2" in result.output

@@ -81,6 +81,14 @@ def test_a_wrong_model_of_gravity_is_part_of_the_condition(arm):
     assert soft.check(heavy, model=heavy).stable
 
 
+def test_limits_below_the_torque_that_holds_the_goal_fail_the_check(arm):
+    weight = np.abs(arm.gravity(GOAL))
+    weak, strong = (PID.designed(arm, GOAL, bandwidth=10.0, torque_limits=x * weight) for x in (0.9, 1.1))
+    assert weak.check(arm).stable is False
+    assert "torques that hold the goal over the torque limits: 1.111, required < 1" in str(weak.check(arm))
+    assert strong.check(arm).stable
+
+
 def test_the_integral_does_not_wind_up_where_the_torque_is_cut(arm):
     far = np.array([1.5, -1.0])
     limits = 1.3 * np.abs(arm.gravity(np.zeros(2)))

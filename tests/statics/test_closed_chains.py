@@ -67,6 +67,21 @@ def test_a_small_force_moves_the_platform_by_the_compliance():
     )
 
 
+def test_the_preload_of_springs_is_no_part_of_the_load_that_buckles():
+    """At the critical factor of the load the stiffness is singular, also where a passive joint has a preloaded spring."""
+    loop = dy.loops.four_bar()
+    d = loop.robot.description
+    d.joint("coupler").drive.stiffness, d.joint("coupler").drive.rest = 100.0, 3.0
+    sprung, q = dy.constrained(dy.Robot(d), closures=loop.closures), loop.home()
+    pull = np.array([100.0, 100.0, 0.0])
+    sign = -1.0 if np.isfinite(stiffness(sprung, q, {"crank": 400.0}, "coupler", wrench=-pull).critical_load) else 1.0
+    factor = stiffness(sprung, q, {"crank": 400.0}, "coupler", wrench=sign * pull).critical_load
+    assert np.isfinite(factor)
+    for share, stable in ((0.999, True), (1.001, False)):
+        found = stiffness(sprung, q, {"crank": 400.0}, "coupler", wrench=share * factor * sign * pull)
+        assert found.stable is stable
+
+
 def test_a_free_platform_on_rods_has_the_stiffness_of_its_arms():
     delta = dy.loops.delta()
     found = stiffness(delta, delta.home(), {f"arm_{k}": 500.0 for k in (1, 2, 3)}, "platform")

@@ -248,7 +248,7 @@ def linearize(
 
     Dry friction is treated as constant, as in a sliding joint: A holds during motion. At rest, where dry friction jumps and
     holds the joint, a `ModelWarning` says so. With ``friction_velocity``, in rad/s or m/s, dry friction is coulomb_bias +
-    coulomb · tanh(v / friction_velocity), whose slope damps motions much slower than that.
+    coulomb · tanh(v / friction_velocity), whose slope damps motions much slower than that; not with contacts and loops.
 
     >>> import dynamis as dy
     >>> hanging = dy.load("planar_2r_melchiorri")

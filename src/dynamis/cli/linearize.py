@@ -47,8 +47,9 @@ HELP = """Linearize the dynamics about a state.
     "--independent", metavar="NAMES", help="Independent coordinates, where loops are closed. Default: chosen automatically."
 )
 @click.option(
-    "--friction-velocity", type=POSITIVE, metavar="NUMBER", help="Coulomb friction F tanh(v / NUMBER), in rad/s or m/s."
-)
+    "--friction-velocity", type=POSITIVE, metavar="NUMBER",
+    help="Coulomb friction F tanh(v / NUMBER), in rad/s or m/s; not with closed loops.",
+)  # fmt: skip
 @floating_option
 @set_option
 @json_option

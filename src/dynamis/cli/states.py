@@ -55,6 +55,19 @@ class Rows:
         """What the root mean square is taken over."""
         return "RMS over time" if self.timed else "RMS of the rows"
 
+    @property
+    def note_on_times(self) -> str:
+        """Why a column of times is not used; empty if it is, or if there is none."""
+        import numpy as np
+
+        if self.timed or self.times is None or len(self.times) < 2:
+            return ""
+        if not np.isfinite(self.times).all():
+            why = "has entries that are not finite"
+        else:
+            why = "decreases" if np.any(np.diff(self.times) < 0) else "does not increase"
+        return f"the column t {why}: the RMS is that of the rows, not over time"
+
     def rms(self, values: Any) -> Any:
         """Root mean square of values (rows, n): √(∫x²dt / T) by the trapezoidal rule, without times that of the rows."""
         import numpy as np
@@ -227,7 +240,10 @@ def rows_of(
     }
     if "q" in places:
         arrays["q"] = angles_of_rows(robot, arrays["q"], unstated["q"], table.label, degrees)
-    return Rows(arrays, None if time is None else columns[0])
+    rows = Rows(arrays, None if time is None else columns[0])
+    if rows.note_on_times:
+        echo((f"dynamis: warning: {table.label}: {rows.note_on_times}", {"fg": "yellow"}), err=True)
+    return rows
 
 
 def write_table(path: Path, columns: Mapping[str, Any]) -> Path:

@@ -52,6 +52,8 @@ def stiffness(
     robot: str, q: str | None, degrees: bool | None, frame: str | None, settings: tuple[str, ...], springs: str | None,
     wrench: str | None, by: str, base: str | None, plot: Path | None, chart: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
+    import numpy as np
+
     from dynamis.simulation.loops.constrain import constrained
     from dynamis.statics import deflection, stiffness_map
     from dynamis.statics import stiffness as find
@@ -72,6 +74,11 @@ def stiffness(
         if chart is not None:
             raise InputError(f"--map is for trees: the file of robot {printable(loaded.name)} closes loops")
         at = closed.home() if q is None else closed.assemble(at)
+        if np.size(k) != loaded.n:
+            raise InputError(
+                f"--springs takes {counted(loaded.n, 'number')} where loops are closed, 0 of passive joints; the joints are "
+                f"{', '.join(loaded.coordinate_names)}"
+            )
     found = find(closed or loaded, at, k, frame, wrench=load, by=by, base_compliance=under)
     bent = None if load is None or closed else deflection(loaded, at, k, load, frame, by=by, base_compliance=under)
     if plot is not None:

@@ -16,7 +16,7 @@ from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw, joint_reference
 from dynamis.control.pd_gravity import springs
 from dynamis.control.reference import Reference, reference_of, resting_time
-from dynamis.control.stability import LOCAL, Condition, Stability, as_rules, damped, sampled_often_enough
+from dynamis.control.stability import LOCAL, PROVEN, Condition, Stability, as_rules, damped, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
@@ -119,6 +119,10 @@ class PID(ControlLaw):
             Condition("decay rate at the goal, −max Re s [1/s]", decay > 0.0, decay, 0.0, LOCAL, why),
             *sampled_often_enough(rate, bandwidth),
         )
+        if np.isfinite(self.torque_limits).any():
+            share = float((np.abs(robot.static_torque(q_d)) / self.torque_limits).max())
+            what, why = "torques that hold the goal over the torque limits", "the law can hold the robot at the goal"
+            conditions = (Condition(what, share < 1.0, share, 1.0, PROVEN, why, "<"), *conditions)
         report = Stability("PID", conditions, ("the tracking error grows with the jerk of the reference",))
         if t is None:
             return as_rules(report, "the reference does not come to rest: the theorem is that of a constant goal")

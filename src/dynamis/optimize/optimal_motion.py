@@ -73,7 +73,8 @@ def trajectory(
     of the result is that of `collision.Scene.along`; a motion that collides has not converged.
 
     A motion that is found is simulated once with its controller and shorter steps: ``simulated_error`` is its error at the
-    goal. One that misses the goal by more than 0.1 has not converged, since its steps are too long.
+    goal. One that misses the goal by more than 0.1 rad or m, or a third of a rad/s or m/s, has not converged: its steps are
+    too long.
 
     >>> import dynamis as dy
     >>> arm = dy.load("planar_2r_melchiorri")

@@ -30,7 +30,10 @@ Array = npt.NDArray[Any]
 def reduced_stiffness(
     robot: ConstrainedRobot, q: Array, joint_stiffness: Any, wrench: Array, frame: str, weight: bool
 ) -> tuple[Array, Array, Array]:
-    """(Tᵀ K_q T, Tᵀ K_G T, T) of a robot at rest under a wrench at a frame, in world axes."""
+    """(Tᵀ K_q T, Tᵀ K_G T, T) of a robot at rest under a wrench at a frame, in world axes.
+
+    K_G is that of wrench and weight, which a factor scales; that of the forces of preloaded springs is a part of K_q.
+    """
     tree, n = robot.robot, robot.n
     if robot.closures and (opening := np.abs(tree.difference(q, robot.assemble(q))).max()) > SOLUTION_TOLERANCE:
         raise InputError(
@@ -45,12 +48,20 @@ def reduced_stiffness(
         raise SingularError(
             f"the joints with stiffness leave motions of {printable(robot.name)} free: it has {T.shape[1]} degrees of freedom"
         )
-    load = tree.jacobian(q, frame).T @ wrench - torques_at_rest(tree, q, gravity=weight)
-    force = _constraint_forces(robot, q, load, k > 0.0)
-    slopes = np.asarray(row_derivatives(tree, robot.contacts).jacobian(q, rest, rest, force, rest))
-    G = load_stiffness(tree, q, wrench, frame) + slopes[:n, :n]
+    preload, load = -torques_at_rest(tree, q, gravity=False), tree.jacobian(q, frame).T @ wrench
+    if weight:
+        load = load - tree.gravity(q)
+    driven, rows = k > 0.0, row_derivatives(tree, robot.contacts)
+
+    def of_forces(held: Array) -> Array:
+        """∂(Hᵀ λ)/∂q of the constraint forces that hold a load."""
+        return np.asarray(rows.jacobian(q, rest, rest, _constraint_forces(robot, q, held, driven), rest))[:n, :n]
+
+    G = load_stiffness(tree, q, wrench, frame) + of_forces(load)
     if weight:
         G = G - (tree.inverse_dynamics_derivatives(q, rest, rest).dq - spring_stiffness(tree))
+    if preload.any():
+        reduced = reduced - T.T @ of_forces(preload) @ T
     return reduced, T.T @ G @ T, T
 
 

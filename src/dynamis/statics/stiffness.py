@@ -42,7 +42,8 @@ class Stiffness:
     """Cartesian compliance and stiffness of a frame: ``compliance`` (6 × 6) maps a small wrench (f, μ) to (δp, δφ).
 
     C = J (K_q − K_G)⁻¹ Jᵀ plus the compliances of base and links [Tzafestas, slide 8; Chen and Kao 2000]. ``joint`` is K_q,
-    ``load`` is K_G = ∂(Jᵀ w)/∂q, minus ∂g/∂q with ``weight=True``; both are in independent coordinates where loops are closed.
+    ``load`` is K_G = ∂(Jᵀ w)/∂q, minus ∂g/∂q with ``weight=True``; both are in independent coordinates where loops
+    are closed, and K_q includes the forces of preloaded springs there.
     ``parts`` has the compliance of joints, base and links.
     ``rigid`` (6 × k) spans the wrenches that cause no displacement; C is singular if there are any.
     """
@@ -126,12 +127,18 @@ class Stiffness:
 
         With a symmetric K_G, K_q − K_G is then positive definite.
         """
-        return largest_divergence(self.joint, self.load) < 1.0
+        return self._divergence < 1.0
+
+    @cached_property
+    def _divergence(self) -> float:
+        """The reciprocal of the critical factor; infinite where preloaded springs in loops are unstable by themselves."""
+        regular = np.linalg.eigvalsh(0.5 * (self.joint + self.joint.T))[0] > 0.0
+        return largest_divergence(self.joint, self.load) if regular else float("inf")
 
     @property
     def critical_load(self) -> float:
         """Factor of the load (and weight, if included) at which K_q − K_G becomes singular (buckling); may be infinite."""
-        worst = largest_divergence(self.joint, self.load)
+        worst = self._divergence
         return 1.0 / worst if worst > NEGLIGIBLE else float("inf")
 
     @property
