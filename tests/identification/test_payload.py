@@ -252,7 +252,7 @@ def test_the_run_with_the_load_is_no_reference():
 
 @pytest.fixture(scope="module")
 def with_finger():
-    """An arm whose tip is the moving finger of its gripper."""
+    """An arm with a moving finger, to which a load is ascribed."""
     d = dy.load("ur5e").description.copy()
     finger = Inertia.about_com(0.05, [0.0, 0.02, 0.04], 1e-5 * np.eye(3))
     d.add_link("finger", d.links[-1].name, "revolute", joint_name="finger_joint", axis=(1, 0, 0), inertia=finger)
@@ -265,7 +265,7 @@ def test_a_load_before_the_finger_is_not_ascribed_to_the_finger(with_finger, noi
     q, v, a = motion(with_finger, 600, rng, period=0.01)
     tau = with_finger.replace(payload=BOX, payload_frame=hand).inverse_dynamics(q, v, a) + noise * rng.normal(size=q.shape)
     samples = Samples.of(q, v, a, tau, period=0.01)
-    found = identify_payload(with_finger, samples)
+    found = identify_payload(with_finger, samples, frame="finger")
     assert found.worse == ("finger_joint",)
     assert found.better_frame == hand
     doubt = found.verdict[1]
@@ -280,8 +280,9 @@ def test_a_load_before_the_finger_is_not_ascribed_to_the_finger(with_finger, noi
 def test_a_load_of_the_finger_is_not_doubted(with_finger):
     rng = np.random.default_rng(13)
     q, v, a = motion(with_finger, 600, rng, period=0.01)
-    tau = with_finger.replace(payload=BOX).inverse_dynamics(q, v, a) + 0.1 * rng.normal(size=q.shape)
-    found = identify_payload(with_finger, Samples.of(q, v, a, tau, period=0.01))
+    tau = with_finger.replace(payload=BOX, payload_frame="finger").inverse_dynamics(q, v, a) + 0.1 * rng.normal(size=q.shape)
+    found = identify_payload(with_finger, Samples.of(q, v, a, tau, period=0.01), frame="finger")
     assert found.worse == ()
-    none = identify_payload(with_finger, Samples.of(q, v, a, with_finger.inverse_dynamics(q, v, a), period=0.01))
+    empty = Samples.of(q, v, a, with_finger.inverse_dynamics(q, v, a), period=0.01)
+    none = identify_payload(with_finger, empty, frame="finger")
     assert none.worse == ()

@@ -178,7 +178,7 @@ def test_closures_are_listed(four_bar, tmp_path):
 
 def test_a_constrained_robot_in_place_of_a_robot_is_refused_with_the_cure():
     with pytest.raises(dy.InputError, match="got ConstrainedRobot; its attribute robot is the tree"):
-        dy.linearize(dy.loops.four_bar(), [0.0] * 3)
+        dy.manipulability(dy.loops.four_bar(), [0.0] * 3, "coupler_end")
 
 
 def test_a_subtree_names_the_loops_it_cuts(four_bar):
