@@ -199,6 +199,16 @@ def test_a_point_mass_on_the_last_axis_has_equations_but_no_state_space():
     assert "inertia $\\hat m$ of a joint is zero" in text
 
 
+def test_quotients_of_products_of_decimals_have_short_coefficients():
+    """0.4² is 0.16000000000000003 in floating point: the integers of its fraction have seventeen digits."""
+    d = dy.Description("pendulum").add_link("base").add_link("fork", "base", "revolute", axis=(0, 0, 1))
+    bob = dy.Inertia.about_com(1.0, (0, 0, -0.4), np.zeros((3, 3)))
+    form = dy.Robot(d.add_link("bob", "fork", "revolute", axis=(0, 1, 0), inertia=bob)).closed_form()
+    assert str(form.M_inverse[0, 0]) == "(6.25)/(s2^2)"
+    assert form.M_inverse[0, 0] * form.M[0, 0] == 1
+    assert str(form.state_space.accelerations[0]) == "(6.25*tau_1 - 2*c2*s2*q_1'*q_2')/(s2^2)"
+
+
 @pytest.mark.parametrize("name", ["puma560", "panda", "motor_with_load", "planar_2r"])
 def test_joint_physics_equals_the_ledger(name):
     x = in_numbers(name)

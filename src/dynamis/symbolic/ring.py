@@ -38,6 +38,7 @@ _STEPS = frozenset({"sign", "floor", "lt", "le", "eq", "not", "and", "or"})  # c
 MAX_POLYNOMIAL_BYTES = 256 * 2**20  # exponents as Python holds them, and coefficients
 MAX_DEGREE = 1000
 UNCHECKED_TERM_PRODUCTS = 1000  # small enough whatever their coefficients are
+LARGEST_INTEGER = 10**9  # coefficients of a quotient are integers up to this size
 UNREDUCED = 4  # times the terms that an expression may have: a product with squares of sines, before these are replaced
 TERM_PRODUCTS_PER_BATCH = 1_000_000  # some milliseconds: then size and clock are checked
 # up to which term products of numerator and denominator, and degree, common factors are searched for
@@ -288,6 +289,8 @@ class Ring:
         if denominator.is_constant():
             return numerator / denominator.leading_coefficient(), None
         scale = _common_scale(numerator, denominator)
+        if max(abs(c) for p in (numerator, denominator) for c in p.coeffs()) > LARGEST_INTEGER * abs(scale):
+            scale = denominator.leading_coefficient()  # products of decimals, such as 0.4² in floating point
         return numerator / scale, denominator / scale
 
     def same(self, x: Any, y: Any) -> bool:
