@@ -117,6 +117,21 @@ def test_dry_friction_and_moving_references_are_not_certified(arm):
     assert PID.designed(arm, dy.trajectories.joint_move([0.0, 0.0], GOAL, duration=1.0), bandwidth=10.0).check(arm).stable
 
 
+def test_nothing_is_proven_of_growth_beside_dry_friction_and_moving_references(arm):
+    """The loop linearised at one point of a motion, or without the friction, does not decide in either direction."""
+    fast = PID.designed(arm, GOAL, bandwidth=10.0, integral=6.0)
+    assert fast.check(arm).stable is False
+    dry = arm.replace(friction={j: {"coulomb": 2.0} for j in arm.joint_names})
+    assert fast.check(dry).stable is None
+
+    def circle(t):
+        s, c = np.sin(t), np.cos(t)
+        return np.array([s, c]), np.array([c, -s]), np.array([-s, -c])
+
+    weak = PID.designed(arm, circle, bandwidth=10.0, integral=6.0, torque_limits=0.1)
+    assert weak.check(arm).stable is None
+
+
 def test_the_compiled_sampled_law_has_the_states_and_torques_of_python(arm):
     law = PID.designed(arm, GOAL, bandwidth=10.0, torque_limits=[300.0, 100.0])
     compiled = dy.control.compile_law(arm, dy.Sampled(law, rate=1000.0))
@@ -131,6 +146,7 @@ def test_the_compiled_sampled_law_has_the_states_and_torques_of_python(arm):
     [
         ({"gravity": "there"}, "gravity='there' is unknown; choose 'none'"),
         ({"torque_limits": [1.0, 0.0]}, "torque_limits must be positive"),
+        ({"torque_limits": "strong"}, "torque_limits must be positive, one number or one per joint, got 'strong'"),
         ({"integral": -1.0}, "integral must be positive"),
     ],
 )

@@ -95,6 +95,8 @@ def test_what_does_not_hold_the_mechanism_is_refused():
         stiffness(loop, q0, {"left": 900.0}, "left_lower_end")
     with pytest.raises(dy.InputError, match=r"such as \{'left': 1e4\}, or one number for each"):
         stiffness(loop, q0, 900.0, "left_lower_end")
+    with pytest.raises(dy.InputError, match="joint stiffness of a robot with closed loops"):
+        stiffness(loop, q0, {"left": "stiff", "right": 1.0}, "left_lower_end")
     with pytest.raises(dy.NameLookupError, match="no coordinate named 'lift'; did you mean 'left'"):
         stiffness(loop, q0, {"lift": 900.0}, "left_lower_end")
     with pytest.raises(dy.InputError, match=r"q does not close the loops of 'five-bar': assemble\(q\) differs by"):

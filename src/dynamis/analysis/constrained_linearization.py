@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dynamis.errors import InputError, printable
+from dynamis.simulation.loops.constrain import check_closed
 from dynamis.simulation.loops.constrained_derivatives import row_derivatives
-from dynamis.tolerances import SOLUTION_TOLERANCE
 
 if TYPE_CHECKING:
     from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
@@ -29,12 +28,7 @@ def reduce(
     robot: ConstrainedRobot, q: Array, v: Array, tau: Array | None, actuated: Sequence[int], independent: Any
 ) -> tuple[tuple[str, ...], Array, Array, Array]:
     """(names of z, T, V, τ): without ``tau``, the smallest torques that come nearest to zero acceleration."""
-    if robot.closures:
-        opening = np.abs(robot.robot.difference(q, robot.assemble(q))).max()
-        if opening > SOLUTION_TOLERANCE:
-            raise InputError(
-                f"q does not close the loops of {printable(robot.name)}: assemble(q) differs by {opening:.3g}; use its result"
-            )
+    check_closed(robot, q)
     z = robot.reduced_dynamics(q, v, np.zeros(robot.n) if tau is None else tau, independent=independent)
     if tau is None:
         tau = np.zeros(robot.n)

@@ -16,7 +16,7 @@ from dynamis.control.gains import gain, gains
 from dynamis.control.law import ControlLaw, joint_reference
 from dynamis.control.pd_gravity import springs
 from dynamis.control.reference import Reference, reference_of, resting_time
-from dynamis.control.stability import LOCAL, PROVEN, Condition, Stability, as_rules, damped, sampled_often_enough
+from dynamis.control.stability import LOCAL, PROVEN, RULE, Condition, Stability, as_rules, damped, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError
 from dynamis.robot import Robot
@@ -58,7 +58,10 @@ class PID(ControlLaw):
             raise InputError(f"gravity={self.gravity!r} is unknown; choose 'none', 'here' for g(q), or 'goal' for g(q_d)")
         for name in ("stiffness", "integral", "damping"):
             object.__setattr__(self, name, gain(getattr(self, name), name))
-        limits = np.asarray(self.torque_limits, dtype=float)
+        try:
+            limits = np.asarray(self.torque_limits, dtype=float)
+        except (TypeError, ValueError):
+            limits = np.zeros(1)
         if limits.ndim > 1 or not (limits > 0.0).all():
             raise InputError(f"torque_limits must be positive, one number or one per joint, got {self.torque_limits!r}")
         object.__setattr__(self, "torque_limits", limits)
@@ -112,21 +115,22 @@ class PID(ControlLaw):
         t = resting_time(self.reference)
         q_d = self.wanted(robot, 0.0 if t is None else t)[0]
         decay = self._decay(robot, robot if model is None else model, q_d)
+        dry = bool(dry_friction(robot).any())
+        of_a_goal = t is not None and not dry  # otherwise nothing is proven, neither decay nor growth
         why = "small errors decay at the goal; large ones where K_i is small enough [Arimoto & Miyazaki 1984]"
-        bandwidth = float(np.max(2.0 * np.asarray(self.stiffness) / np.asarray(self.damping)))
-        conditions = (
-            damped("damping K_d", self.damping, robot, "energy is dissipated"),
-            Condition("decay rate at the goal, −max Re s [1/s]", decay > 0.0, decay, 0.0, LOCAL, why),
-            *sampled_often_enough(rate, bandwidth),
-        )
-        if np.isfinite(self.torque_limits).any():
+        conditions = [damped("damping K_d", self.damping, robot, "energy is dissipated")]
+        if t is not None and np.isfinite(self.torque_limits).any():
             share = float((np.abs(robot.static_torque(q_d)) / self.torque_limits).max())
-            what, why = "torques that hold the goal over the torque limits", "the law can hold the robot at the goal"
-            conditions = (Condition(what, share < 1.0, share, 1.0, PROVEN, why, "<"), *conditions)
-        report = Stability("PID", conditions, ("the tracking error grows with the jerk of the reference",))
+            what, holds = "torques that hold the goal over the torque limits", "the law can hold the robot at the goal"
+            conditions.append(Condition(what, share < 1.0, share, 1.0, PROVEN, holds, "<"))
+        basis = LOCAL if of_a_goal else RULE
+        conditions.append(Condition("decay rate at the goal, −max Re s [1/s]", decay > 0.0, decay, 0.0, basis, why))
+        bandwidth = float(np.max(2.0 * np.asarray(self.stiffness) / np.asarray(self.damping)))
+        conditions += sampled_often_enough(rate, bandwidth)
+        report = Stability("PID", tuple(conditions), ("the tracking error grows with the jerk of the reference",))
         if t is None:
             return as_rules(report, "the reference does not come to rest: the theorem is that of a constant goal")
-        return as_rules(report, HUNTING) if dry_friction(robot).any() else report
+        return as_rules(report, HUNTING) if dry else report
 
     def _decay(self, robot: Robot, model: Robot, q: Array) -> float:
         """−max Re s of det(s³ M + s² (K_d + F_v) + s (K_p + ∂g/∂q) + K_i) = 0 at rest at q."""

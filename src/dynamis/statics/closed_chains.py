@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.errors import InputError, SingularError, printable, unknown_name
+from dynamis.simulation.loops.constrain import check_closed
 from dynamis.simulation.loops.constrained_derivatives import row_derivatives
 from dynamis.statics.convention import torques_at_rest
 from dynamis.statics.geometric_stiffness import load_stiffness, spring_stiffness
@@ -35,10 +36,7 @@ def reduced_stiffness(
     K_G is that of wrench and weight, which a factor scales; that of the forces of preloaded springs is a part of K_q.
     """
     tree, n = robot.robot, robot.n
-    if robot.closures and (opening := np.abs(tree.difference(q, robot.assemble(q))).max()) > SOLUTION_TOLERANCE:
-        raise InputError(
-            f"q does not close the loops of {printable(robot.name)}: assemble(q) differs by {opening:.3g}; use its result"
-        )
+    check_closed(robot, q)
     k = _joint_springs(robot, joint_stiffness)
     T, rest = robot.reduced_dynamics(q, np.zeros(n), np.zeros(n)).B, np.zeros(n)
     K = np.diag(k) + spring_stiffness(tree)
@@ -79,17 +77,16 @@ def _joint_springs(robot: ConstrainedRobot, joint_stiffness: Any) -> Array:
     """The stiffness of each coordinate, from a mapping of joints or one number per coordinate; 0 of passive ones."""
     names = robot.robot.coordinate_names
     example = f"a mapping of the joints that have stiffness, such as {{{names[0]!r}: 1e4}}"
-    if isinstance(joint_stiffness, Mapping):
-        k = np.zeros(robot.n)
-        for name, value in joint_stiffness.items():
+    given = joint_stiffness
+    if isinstance(given, Mapping):
+        for name in given:
             if name not in names:
                 raise unknown_name("coordinate", name, names)
-            k[names.index(name)] = value
-    else:
-        try:
-            k = np.array(joint_stiffness, dtype=float)
-        except (TypeError, ValueError):
-            k = np.zeros(0)
+        given = [given.get(name, 0.0) for name in names]
+    try:
+        k = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        k = np.zeros(0)
     if k.shape != (robot.n,) or not np.isfinite(k).all() or (k < 0.0).any():
         raise InputError(f"joint stiffness of a robot with closed loops or contacts must be {example}, or one number for each")
     turning = [c.q_index is None for c in robot.model.coordinates]

@@ -2,8 +2,10 @@
 
 A tree robot with holonomic constraints h(q) = 0, of the types in `dynamis.kinematics.closures`. In the order of dependence:
 `constraints` (h, its Jacobian H, the bias Ḣ v, the rank), `constrained` (accelerations and multipliers in the null space of H;
-assembly), `reduced` (independent coordinates), `stops` (impacts at joint limits), `loop_motion` (simulation),
-`constrained_robot` (the class), `constrained_derivatives`, `constrain` (checks), `mechanisms` (worked examples).
+assembly), `overconstrained` (rows that are redundant in closed states only), `reduced` (independent coordinates), `stops`
+(impacts at joint limits), `loop_motion` (simulation), `actuated` (joints with motors), `stored` (files of motions),
+`constrained_functions` and `constrained_robot` (the class), `constrained_derivatives`, `constrain` (checks), `mechanisms`
+(worked examples).
 """
 
 from dynamis.kinematics.closures import Anchor, Coupled, Distance, InPlane, Pin, Point, Weld

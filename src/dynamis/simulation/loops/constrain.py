@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dynamis.errors import InputError, printable
 from dynamis.kinematics.closures import Closure, named_frame
@@ -13,6 +15,7 @@ from dynamis.robot import Robot
 from dynamis.robot.checks import check_numeric
 from dynamis.simulation.contact_equations import Contacts
 from dynamis.simulation.loops.constrained_robot import ConstrainedRobot
+from dynamis.tolerances import SOLUTION_TOLERANCE
 
 
 def constrained(
@@ -53,3 +56,11 @@ def constrained(
         if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0.0):
             raise InputError(f"{gain}= must be a non-negative number (1/s), got {value!r}")
     return ConstrainedRobot(robot, Contacts(at_points, at_frames, held, float(alpha), float(beta)))
+
+
+def check_closed(robot: ConstrainedRobot, q: npt.NDArray[Any]) -> None:
+    """Refuse a configuration with open loops, for what holds with them closed only."""
+    if robot.closures and (opening := np.abs(robot.robot.difference(q, robot.assemble(q))).max()) > SOLUTION_TOLERANCE:
+        raise InputError(
+            f"q does not close the loops of {printable(robot.name)}: assemble(q) differs by {opening:.3g}; use its result"
+        )
