@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import qr
 
-from dynamis.control.slotine_li_regressor import slotine_li_regressor
+from dynamis.control.slotine_li_regressor import regressor_along
 from dynamis.display import as_table, counted, short
 from dynamis.errors import InputError, unknown_name
 from dynamis.robot import Robot
 from dynamis.tolerances import RANK_TOLERANCE
 
 Array = npt.NDArray[Any]
+STATES = 60  # random ones, whose regressors show which parameters are independent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,9 +85,8 @@ def _chosen(robot: Robot, which: list[Any]) -> list[int]:
 
 def _stacked(robot: Robot) -> Array:
     rng = np.random.default_rng(0)
-    model, n = robot.model, robot.n
-    rows = [slotine_li_regressor(model, q, *rng.uniform(-2.0, 2.0, (3, n))) for q in robot.random(rng, 60)]
-    Y = np.vstack(rows)
+    q, along = robot.random(rng, STATES), rng.uniform(-2.0, 2.0, (3, STATES, robot.n))
+    Y = regressor_along(robot, q, *along).reshape(STATES * robot.n, -1)
     # dry friction and rotors are learnt only where the model has them: they would be found in every regressor
     held = [k for k, name in enumerate(robot.parameter_names) if _absent(robot, k, name)]
     Y[:, held] = 0.0

@@ -21,7 +21,7 @@ from dynamis.control.dry_friction import dry_friction
 from dynamis.control.gains import gain, max_diagonal_inertia
 from dynamis.control.law import ControlLaw, joint_reference
 from dynamis.control.reference import Reference, duration_of, reference_of
-from dynamis.control.slotine_li_regressor import slotine_li_regressor
+from dynamis.control.slotine_li_regressor import regressor_along
 from dynamis.control.stability import SEARCHED, Condition, Stability, damped, positive, sampled_often_enough
 from dynamis.display import as_call, as_table
 from dynamis.errors import InputError, printable
@@ -78,13 +78,13 @@ class SlotineLi(ControlLaw):
         adapted = adapted_parameters(robot, adapt)
         end = duration_of(reference, duration)
         rng = np.random.default_rng(0)
-        squares = np.zeros(len(adapted.columns))
-        for t in np.linspace(0.0, end, REFERENCE_SAMPLES):
-            q, v, a = (np.asarray(x, dtype=float) for x in at(float(t)))
-            # about the reference, so that a goal at rest has something to learn from
-            v, a = v + 0.1 * rng.standard_normal(robot.n), a + 0.1 * bandwidth * rng.standard_normal(robot.n)
-            Y = slotine_li_regressor(robot.model, q, v, v, a, slip)[:, list(adapted.columns)]
-            squares += (Y * Y / damping[:, None]).sum(axis=0) / REFERENCE_SAMPLES
+        along = [[np.asarray(x, dtype=float) for x in at(float(t))] for t in np.linspace(0.0, end, REFERENCE_SAMPLES)]
+        q, v, a = (np.array(x) for x in zip(*along, strict=True))
+        # about the reference, so that a goal at rest has something to learn from
+        more = 0.1 * rng.standard_normal((REFERENCE_SAMPLES, 2, robot.n))
+        v, a = v + more[:, 0], a + bandwidth * more[:, 1]
+        Y = regressor_along(robot, q, v, v, a, slip)[..., list(adapted.columns)]
+        squares = (Y * Y / damping[:, None]).sum(axis=(0, 1)) / REFERENCE_SAMPLES
         rates = learning / np.maximum(squares, 1e-3 * squares.max())  # adaptation gains differ by a factor of 1000 at most
         return SlotineLi(reference, bandwidth, damping, rates, adapted, slip)
 
@@ -109,14 +109,14 @@ class SlotineLi(ControlLaw):
     def __call__(self, robot: Robot, t: Any, q: Array, v: Array, x: Array) -> Array:
         q, v = np.asarray(q), np.asarray(v)
         v_r, a_r, s = self.along(robot, t, q, v)
-        Y = slotine_li_regressor(robot.model, q, v, v_r, a_r, self.slip)
+        Y = regressor_along(robot, q, v, v_r, a_r, self.slip)
         # the model's own torque, and what was learnt on top of it
         return Y @ robot.parameters + Y[:, list(self.adapted.columns)] @ np.asarray(x) + self.damping * s
 
     def rates(self, robot: Robot, t: Any, q: Array, v: Array, x: Array) -> Array:  # noqa: ARG002 - it does not forget
         q, v = np.asarray(q), np.asarray(v)
         v_r, a_r, s = self.along(robot, t, q, v)
-        Y = slotine_li_regressor(robot.model, q, v, v_r, a_r, self.slip)
+        Y = regressor_along(robot, q, v, v_r, a_r, self.slip)
         return np.asarray(self.learning * (Y[:, list(self.adapted.columns)].T @ s))
 
     def lyapunov(self, plant: Robot, model: Robot, t: Any, q: Array, v: Array, x: Array) -> float:
@@ -145,14 +145,10 @@ class SlotineLi(ControlLaw):
     def _learnt(self, robot: Robot, model: Robot) -> Condition:
         """The condition that some constant adapted parameters reproduce the robot's torques, at random states."""
         rng = np.random.default_rng(0)
-        rows, missed, size = [], [], 0.0
-        for q in robot.random(rng, STATE_SAMPLES):
-            state = (q, *rng.standard_normal((3, robot.n)), self.slip)
-            Y, tau = slotine_li_regressor(model.model, *state), slotine_li_regressor(robot.model, *state) @ robot.parameters
-            rows.append(Y[:, list(self.adapted.columns)])
-            missed.append(tau - Y @ model.parameters)
-            size = max(size, float(np.abs(tau).max()))
-        A, b = np.concatenate(rows), np.concatenate(missed)
+        state = (robot.random(rng, STATE_SAMPLES), *rng.standard_normal((3, STATE_SAMPLES, robot.n)), self.slip)
+        Y, tau = regressor_along(model, *state), regressor_along(robot, *state) @ robot.parameters
+        size = float(np.abs(tau).max())
+        A, b = Y[..., list(self.adapted.columns)].reshape(-1, self.size), (tau - Y @ model.parameters).reshape(-1)
         left = float(np.abs(b - A @ np.linalg.lstsq(A, b, rcond=None)[0]).max()) / max(size, 1e-300)
         known = max(1.0 - left, 0.0)
         return Condition("share of the torques that is modelled or adapted", left < SOLUTION_TOLERANCE, known,

@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.algorithms.kinematics import relative_poses, twists
+from dynamis.algorithms.registry import Algorithm
 from dynamis.algorithms.regressor import JOINT_PARAMETERS, disc, link_columns, links, rotors, tensor_map, without_rotors
 from dynamis.algorithms.subtree import Beyond, add_block
 from dynamis.model.model import Model
+from dynamis.robot import Robot
 from dynamis.scalar import tanh
 from dynamis.spatial import motion_cross, skew
 
@@ -51,6 +53,17 @@ def slotine_li_regressor(model: Model, q: Array, v: Array, v_r: Array, a_r: Arra
         stretch = 0.0 if c.q_index is None else q[c.q_index] - rest
         Y[k, start + 5 * k : start + 5 * k + 5] = np.array([v_r[k], s[k], s[k] * s[k], a_r[k], stretch])
     return Y
+
+
+ALGORITHM = Algorithm(
+    "slotine_li_regressor", slotine_li_regressor, ("q", "v", "v_r", "a_r"), "Y", "polarised recursion for unit parameters",
+    options=("slip",),
+)  # fmt: skip
+
+
+def regressor_along(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array, slip: float = 0.05) -> Array:
+    """Y (…, n, p) of a robot for states and reference velocities with any leading axes, compiled as its methods are."""
+    return robot.evaluate(ALGORITHM, q, v, v_r, a_r, slip=slip)
 
 
 def _accelerations(

@@ -33,6 +33,7 @@ MAX_INSTRUCTIONS = 300_000  # of functions that grow with pairs of joints; longe
 # long chain takes 0.4 ms in the plain recursion, 10 ms to trace
 STATES_BEFORE_COMPILING, STATES_BEFORE_ROLLING = 500, 30
 PRECISIONS = (DOUBLE, SINGLE)
+OF_JOINTS = ("v", "a", "tau", "dv", "v_r", "a_r")  # vectors with an entry for each degree of freedom; v_r: of references
 
 
 class Evaluator:
@@ -45,7 +46,11 @@ class Evaluator:
         self.model, self.tracing = model, tracing
         self.inputs = Inputs(model)
         # lengths of the vectors that every robot has
-        self.sizes = {**dict.fromkeys(CONFIGURATIONS, model.nq), **dict.fromkeys(("v", "a", "tau", "dv"), model.n), "s": 1}
+        self.sizes = {
+            **dict.fromkeys(CONFIGURATIONS, model.nq),
+            **dict.fromkeys(("v", "a", "tau", "dv", "v_r", "a_r"), model.n),
+            "s": 1,
+        }
         self.kernels: dict[Any, Kernel] = {}
         self.derivatives: dict[Any, Any] = {}  # of functions with wrenches
         self.warned: set[Any] = set()  # functions that have warned of derivatives at a jump, or need not any more

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.identification.friction_terms import TERMS, JointState, balancer_terms
-from dynamis.identification.logs.free_fit import EXACT, MOST_ROWS, RIVAL, WEIGHT, FreeFit
+from dynamis.identification.logs.free_fit import EXACT, MOST_ROWS, RIVAL, FreeFit
 from dynamis.identification.logs.motion_summary import MotionSummary
 from dynamis.robot import Robot
 
@@ -78,7 +78,7 @@ class _Trials:
     """Fits of the torques of a motion and the file with balancers of some of these joints."""
 
     def __init__(self, fit: FreeFit, motion: MotionSummary, joints: Iterable[int]) -> None:
-        self.prior, self.robot, self.count = FreeFit(fit.base, WEIGHT), fit.base.model.robot, len(motion.torque)
+        self.prior, self.robot, self.count = fit.with_file, fit.base.model.robot, len(motion.torque)
         columns = {j: motion.filtered(_columns(self.robot, motion, j)) for j in sorted(joints)}
         self.products = self.prior.products(motion, columns)
         ends = fit.base.rank + fit.n + np.cumsum([0, *(x.shape[1] for x in columns.values())])

@@ -24,7 +24,7 @@ from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, Delay
 from dynamis.identification.logs.gravity_fit import GravityFit, missing_weight, mounting
 from dynamis.identification.logs.joint_faults import delay_finding, drift, drift_finding, own_delays
 from dynamis.identification.logs.log import LogFinding
-from dynamis.identification.logs.mistakes import LARGEST, magnitudes, mistakes, mistakes_made, revolutions
+from dynamis.identification.logs.mistakes import LARGEST, level_without, magnitudes, mistakes, mistakes_made, revolutions
 from dynamis.identification.logs.motion_summary import MotionSummary, summary
 from dynamis.identification.logs.position_scale import PositionScale, position_scale
 from dynamis.identification.logs.torque_report import TorqueReport
@@ -134,7 +134,7 @@ def _change(fit: FreeFit, motion: MotionSummary) -> Change | None:
     """Return the change during the log, if torques and file are more likely with it than with any mistake in the whole log."""
     if (change := change_within(fit, motion)) is None:
         return None
-    prior, thin = FreeFit(fit.base, WEIGHT), motion.thinned(MOST_ROWS)
+    prior, thin = fit.with_file, motion.thinned(MOST_ROWS)
     return change if prior.level(replace(thin, tau=change.of(thin))) < _least_level(fit, prior, motion) else None
 
 
@@ -145,7 +145,7 @@ def _balancers(fit: FreeFit, motion: MotionSummary) -> Balancers | None:
         return balancers_of(fit, motion, given)
     if (found := missing_balancers(fit, motion)) is None:
         return None
-    prior, thin, last = FreeFit(fit.base, WEIGHT), motion.thinned(MOST_ROWS), explained(fit.base.model.robot, motion)
+    prior, thin, last = fit.with_file, motion.thinned(MOST_ROWS), explained(fit.base.model.robot, motion)
     rivals = [_least_level(fit, prior, motion), FreeFit(fit.base, WEIGHT, load=True).level(thin)]
     if len(TorqueReport.clear(last)):
         scale = TorqueReport.common_scale(last)
@@ -160,13 +160,13 @@ def _balancers(fit: FreeFit, motion: MotionSummary) -> Balancers | None:
 def _least_level(fit: FreeFit, prior: FreeFit, motion: MotionSummary) -> float:
     """Return the lowest level with a mistake of the whole log corrected: of columns, times, scales, zeros or a delay."""
     thin = motion.thinned(MOST_ROWS)
-    others = [m.undo(thin) for m in mistakes(fit.n)] if fit.n <= LARGEST else []
-    others += [scale.of(thin) for scale in (clock_scale(fit, prior, motion), position_scale(fit, prior, motion)) if scale]
+    levels = [level_without(prior, m, thin) for m in mistakes(fit.n)] if fit.n <= LARGEST else []
+    others = [scale.of(thin) for scale in (clock_scale(fit, prior, motion), position_scale(fit, prior, motion)) if scale]
     if (zeros := fit.zeros(motion)) is not None:
         others.append(replace(thin, q=thin.q + zeros.of(fit.n)))
     if (delay := fit.delay(motion)) is not None:
         others.append(replace(thin, tau=thin.shifted(delay.seconds)))
-    return min((prior.level(other) for other in others), default=np.inf)
+    return min([*levels, *map(prior.level, others)], default=np.inf)
 
 
 def _one_cause(
@@ -189,7 +189,7 @@ def _loaded(fit: FreeFit, motion: MotionSummary, now: Explained) -> bool:
     thin, scale = motion.thinned(MOST_ROWS), TorqueReport.common_scale(now)
     count = thin.torque.size
     scaled = thin.changed(lambda x: x / scale, motion=False, torque=True)
-    level = FreeFit(fit.base, WEIGHT).level(scaled) + count * float(np.log(scale))
+    level = fit.with_file.level(scaled) + count * float(np.log(scale))
     loaded = FreeFit(fit.base, WEIGHT, load=True).level(thin)
     return scale > 1.0 and loaded < min(level - LIKELIER * count, fit.level(thin) + RIVAL * count)
 
@@ -199,8 +199,8 @@ def _gain(fit: FreeFit, motion: MotionSummary) -> tuple[int, float] | None:
     likely with a joint reversed or two exchanged, which a refit shows (`corrections`)."""
     if (gain := fit.factor(motion)) is None or fit.n > LARGEST:
         return gain
-    prior, thin = FreeFit(fit.base, WEIGHT), motion.thinned(MOST_ROWS)
-    levels = (prior.level(m.undo(thin)) for m in mistakes(fit.n) if m.where == "torque and motion")
+    prior, thin = fit.with_file, motion.thinned(MOST_ROWS)
+    levels = (level_without(prior, m, thin) for m in mistakes(fit.n) if m.where == "torque and motion")
     return gain if prior.level_with(thin, *gain) < min(levels) + RIVAL * thin.torque.size else None
 
 
@@ -214,7 +214,7 @@ def _scale(
 ) -> ClockScale | PositionScale | None:
     """Return the scale of the times, or of the positions of one joint, if torques and file are more likely with it than with
     any other correction, or None."""
-    thin, prior = motion.thinned(MOST_ROWS), FreeFit(fit.base, WEIGHT)
+    thin, prior = motion.thinned(MOST_ROWS), fit.with_file
     clock, positions = clock_scale(fit, prior, motion), position_scale(fit, prior, motion)
     if clock is None and positions is None:
         return None
@@ -253,7 +253,7 @@ def column_finding(runs: Sequence[Samples], base: BaseParameters, weight: float)
         return None
     fit = FreeFit(base, weight)
     trials = [m for m in mistakes(n) if m.code in ("swapped", "wrong sign") and m.where == "torque and motion"]
-    levels = [fit.level(mistake.undo(motion)) for mistake in trials]
+    levels = [level_without(fit, mistake, motion) for mistake in trials]
     if not levels or min(levels) >= fit.level(motion):
         return None
     best, report = trials[int(np.argmin(levels))], TorqueReport(motion, rows, runs[0].source, base.model.robot, {})

@@ -8,6 +8,7 @@ with the prior as further measurements, such zeros are found as well.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -156,6 +157,12 @@ class FreeFit:
         self.base, self.n, self.names = base, base.model.robot.n, base.model.robot.coordinate_names
         self.prior = None if weight == 0.0 else self._prior(weight, load)
         self._fits: dict[MotionSummary, WeightedFit] = {}  # to motions as logged
+        self.levels: dict[Any, float] = {}  # of motions with a mistake corrected
+
+    @functools.cached_property
+    def with_file(self) -> FreeFit:
+        """The same fit with the inertias of the file as measurements."""
+        return FreeFit(self.base, WEIGHT)
 
     def _prior(self, weight: float, load: bool) -> tuple[Array, Array]:
         """Return the rows W and values W β₀ of a prior of the base parameters with WᵀW = λ (S Sᵀ)⁻¹, β = β₀ + S x."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynamis.identification.logs.explained import Explained, explained
-from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, FreeFit
+from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, FreeFit
 from dynamis.identification.logs.motion_summary import MotionSummary
 from dynamis.robot import Robot
 
@@ -72,6 +72,15 @@ def mistakes(n: int) -> Iterator[Mistake]:
             order = np.arange(n)
             order[[i, j]] = j, i
             yield Mistake("swapped", (i, j), where, partial(np.take, indices=order, axis=1))
+
+
+def level_without(fit: FreeFit, mistake: Mistake, motion: MotionSummary) -> float:
+    """Return the level of a motion with a mistake corrected, which is computed once."""
+    thin = motion.thinned(MOST_ROWS)
+    key = thin, mistake.code, mistake.joints, mistake.where, mistake.order
+    if key not in fit.levels:
+        fit.levels[key] = fit.level(mistake.undo(thin))
+    return fit.levels[key]
 
 
 def torques_in_order(robot: Robot, motion: MotionSummary, now: Explained) -> Mistake | None:
@@ -193,7 +202,7 @@ def mistakes_made(robot: Robot, motion: MotionSummary, now: Explained, fit: Free
     while len(made) < robot.n and ((now.fraction < GOOD).any() or (now.model_share < 0.5 and now.speaks.any())):
         several = [torques_in_order(robot, motion, now)] if robot.n > 2 else []
         if not made and 2 < robot.n <= LARGEST:
-            several.append(joints_in_order(FreeFit(fit.base, WEIGHT), motion))
+            several.append(joints_in_order(fit.with_file, motion))
         orders += (found := [order for order in several if order is not None])
         every = [*mistakes(robot.n), *found]
         trials = [t for t in (_tried(robot, mistake, motion, now) for mistake in every) if t is not None]
@@ -243,9 +252,9 @@ def _as_one(made: list[Trial]) -> list[Trial]:
 def _most_likely(robot: Robot, made: list[Trial], fit: FreeFit, orders: list[Mistake]) -> list[Trial]:
     """Return these mistakes, or another single one if the torques and the inertias of the file are more likely with it, and the
     model explains the torques of its joints much better."""
-    prior, motion, before = FreeFit(fit.base, WEIGHT), made[0].logged, made[0].before
+    prior, motion, before = fit.with_file, made[0].logged, made[0].before
     every = [*(mistake for mistake in mistakes(robot.n) if mistake.code in ("wrong sign", "swapped")), *orders]
-    levels = np.array([prior.level(mistake.undo(motion)) for mistake in every])
+    levels = np.array([level_without(prior, mistake, motion) for mistake in every])
     least = prior.level(made[-1].motion) - RIVAL * motion.thinned(MOST_ROWS).torque.size
     for k in np.argsort(levels):
         if levels[k] > least:

@@ -88,7 +88,8 @@ class MotionSummary:
         """Return the motion with about this many rows, the same object for the same number."""
         known = vars(self).setdefault("_thinned", {})
         if most not in known:
-            known[most] = self._thinned_by(max(1, len(self.torque) // most))
+            step = len(self.torque) // most
+            known[most] = self if step < 2 else self._thinned_by(step)
         return known[most]
 
     def _thinned_by(self, step: int) -> MotionSummary:
