@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import dynamis as dy
+from dynamis.errors import NameLookupError
+from dynamis.model.writers.losses import losses
 
 BODY = dy.solids.sphere(0.05, mass=1.0)
 
@@ -88,3 +90,50 @@ def test_the_refusal_names_the_argument_that_the_method_has(call, option):
     with pytest.raises(dy.InputError) as refusal:
         call(dy.load("go2"))
     assert f"no single tip: name a frame with {option}, such as 'FL_calf'" in str(refusal.value)
+
+
+def test_a_tip_that_is_set_is_that_of_every_function_also_of_trees_and_followed_by_tools():
+    robot, q = dy.load("go2").replace(tip="FL_foot"), dy.load("go2").home()
+    assert "tip 'FL_foot'" in repr(robot)
+    assert np.array_equal(robot.jacobian(q), dy.load("go2").jacobian(q, "FL_foot"))
+    assert dy.inverse_kinematics(robot, robot.pose(q)[:3, 3], q0=q).found
+    assert robot.replace(tip="").model.tip is None
+    arm = dy.load("panda").replace(tip="panda_link7")
+    assert arm.with_frame("tcp").model.tip == "panda_link7"
+    assert arm.with_frame("tcp").replace(tip="tcp").model.tip == "tcp"
+    assert arm.reduced({"panda_joint1": 0.0}).model.tip == "panda_link7"
+    assert arm.subtree("panda_link4").model.tip == "panda_link7"
+    assert arm.rerooted("panda_link3").model.tip == "panda_link7"
+    assert dy.load("panda").replace(tip="panda_link3").subtree("panda_link4").model.tip == "panda_link8"
+    tool = dy.load("planar_2r_melchiorri").replace(tip="link1")
+    assert arm.attach(tool, "panda_link8", prefix="t_").model.tip == "t_link1"
+    assert arm.attach(dy.load("planar_2r_melchiorri"), "panda_link7", prefix="t_").model.tip == "t_link2"
+    assert arm.attach(dy.load("planar_2r_melchiorri"), "panda_link3", prefix="t_").model.tip == "panda_link7"
+
+
+def test_a_payload_without_a_frame_is_at_the_tip_that_is_set():
+    robot, ball = dy.load("panda").replace(tip="panda_link4"), dy.solids.sphere(0.1, mass=2.0)
+    q = robot.home()
+    assert np.array_equal(
+        robot.replace(payload=ball).gravity(q), robot.replace(payload=ball, payload_frame="panda_link4").gravity(q)
+    )
+
+
+def test_a_tip_that_is_set_is_kept_by_toml_files_of_all_forms_and_named_as_a_loss_by_others(tmp_path):
+    robot = dy.load("ur5e").replace(tip="wrist_2_link")
+    for form in ("link", "dh", "mdh", "poe"):
+        robot.write(tmp_path / "arm.toml", form=form)
+        assert dy.load(tmp_path / "arm.toml").model.tip == "wrist_2_link"
+    assert losses(robot.description, ".urdf") == ["the choice of the tip ('wrist_2_link')"]
+
+
+def test_a_tip_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(NameLookupError, match="'tool1'.*did you mean 'tool0'"):
+        dy.load("ur5e").replace(tip="tool1")
+    path = tmp_path / "arm.toml"
+    dy.load("planar_2r_melchiorri").replace(tip="link1").write(path)
+    lines = path.read_text().replace('tip = "link1"', 'tip = "link9"').splitlines()
+    path.write_text("\n".join(lines))
+    line = 1 + next(k for k, text in enumerate(lines) if text.startswith("tip"))
+    with pytest.raises(dy.DynamisError, match=f"toml:{line}: .*link9.*did you mean .link1."):
+        dy.load(path)

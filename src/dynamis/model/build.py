@@ -357,6 +357,8 @@ class _Builder:
         return model
 
     def _tip(self, bodies: list[Body | None]) -> str | None:
+        if self.description.tip:
+            return self.description.tip
         links = [b for b in bodies if b is not None and not b.is_rotor]
         if len({b.parent for b in links}) != len(links):
             return None

@@ -165,8 +165,9 @@ def _assemble(
 ) -> tuple[Description, list[DHRow]]:
     row_of, place = (_standard_row, joint_from_dh) if convention == "standard" else (_modified_row, joint_from_modified_dh)
     result = Description(
-        description.name, gravity=description.gravity.copy(), about=description.about, source=description.source
-    )
+        description.name, gravity=description.gravity.copy(), about=description.about, source=description.source,
+        tip=description.tip,
+    )  # fmt: skip
     carried = {joint.child for joint in description.joints}
     root = next(link for link in description.links if link.name not in carried)
     result.appearance = copy.deepcopy(description.appearance)

@@ -235,7 +235,7 @@ class Description(Fields):
     Numbers may be symbols. ``document`` is the URDF it was read from: written again, only the values that differ are replaced.
     ``payloads`` has the payloads that links carry, which are part of their mass properties, ``aside`` the names of what else
     its file has, by kind, ``known`` the findings about it before it was edited. ``no_contact`` are pairs of links that do not
-    collide with each other.
+    collide with each other. ``tip`` is the link or frame that functions take where none is named; "": by the rule of `tip_of`.
     """
 
     name: str = "robot"
@@ -248,6 +248,7 @@ class Description(Fields):
     appearance: Appearance = field(default_factory=Appearance)
     closures: list[LoopClosure] = field(default_factory=list)
     no_contact: list[tuple[str, str]] = field(default_factory=list)
+    tip: str = ""
     line: int | None = field(default=None, repr=False, compare=False)
     document: bytes = field(default=b"", repr=False, compare=False)
     payloads: dict[str, Payload] = field(default_factory=dict, repr=False, compare=False)

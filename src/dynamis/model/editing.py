@@ -116,6 +116,7 @@ def attached(description: Description, other: Description, at: str, pose: Pose, 
     result.closures += tool.closures
     result.no_contact += tool.no_contact
     result.payloads |= tool.payloads
+    result.tip = tool.tip or (result.tip if result.tip != at else "")
     for what, names in tool.aside.items():
         result.aside.setdefault(what, []).extend(f"{name} of {printable(other.name)}" for name in names)
     result.appearance.pose |= tool.appearance.pose
@@ -136,6 +137,7 @@ def _rename(tool: Description, prefix: str) -> None:
         closure.first, closure.second, closure.axis_of = (name and prefix + name for name in names)
     tool.no_contact = [(prefix + a, prefix + b) for a, b in tool.no_contact]
     tool.payloads = {prefix + name: value for name, value in tool.payloads.items()}
+    tool.tip = tool.tip and prefix + tool.tip
     tool.appearance.pose = {prefix + name: value for name, value in tool.appearance.pose.items()}
 
 
@@ -159,6 +161,7 @@ def subtree(description: Description, link: str) -> Description:
     result.links = [item for item in result.links if item.name in kept]
     result.joints = inside
     result.payloads = {name: value for name, value in result.payloads.items() if name in kept}
+    result.tip = result.tip if result.tip in kept else ""
     result.closures = [
         x for x in result.closures if ({x.first, x.second} <= {"", *names} if x.kind == "coupled" else kept.issuperset(x.links))
     ]

@@ -40,6 +40,9 @@ def check_structure(description: Description, report: Report) -> None:
     links, joints = ({x.name for x in items if isinstance(x.name, str)} for items in (description.links, description.joints))
     moved = {joint.child: joint.name for joint in description.joints if joint.type != "fixed" and joint.name in joints}
     check_closures(description.closures, links, moved, report)
+    if description.tip and (not isinstance(description.tip, str) or description.tip not in links):
+        found = f"the tip does not exist: {unknown_name('link', description.tip, links)}"
+        report.error("missing-link", "robot", found, "a link or frame of this robot", "correct or remove tip", description.line)
 
 
 def _with_known_type(joints: list[Joint], report: Report) -> list[Joint]:

@@ -67,7 +67,8 @@ def fall(robot: Robot, q0: Array, v0: Array | None) -> Fall:
     damping = light_damping(robot, q0, FLOATING_DAMPING_TIME if free else DAMPING_TIME)
     damped = robot.replace(friction={name: {"viscous": d} for name, d in damping.items()}) if damping else robot
     scene = scene_of(robot)
-    serial = robot.model.tip is not None and all(c.q_index is not None for c in robot.model.coordinates)
+    parents = [body.parent for _, body in robot.model.moving if not body.is_rotor]
+    serial = len(set(parents)) == len(parents) and all(c.q_index is not None for c in robot.model.coordinates)
     scalar = [c for c in robot.model.coordinates if c.q_index is not None]
     limited = any(np.isfinite((c.lower, c.upper)).any() for c in scalar) and all(c.lower < c.upper for c in scalar)
     if scene["planar"] or not np.asarray(robot.model.gravity).any():

@@ -110,8 +110,9 @@ class Editing(Configurations, CentroidalFunctions):
     def with_frame(self, name: str, link: str | None = None, pose: Pose | Any = None) -> Self:
         """Return the robot with one more frame, at ``pose`` (a `Pose` or a 4 × 4 matrix) in the frame of a link or the tip.
 
-        The tip, which methods use without a frame, stays the same. There are two exceptions: a frame farther out than that of
-        the last joint itself is the tip, and so is one named as a tool ("tcp", "tool", "ee", "flange") where the tip is not.
+        The tip, which methods use without a frame, stays the same; ``robot.replace(tip=name)`` makes the new frame the tip.
+        There are two exceptions, unless the tip was set: a frame farther out than that of the last joint itself is the tip, and
+        so is one named as a tool ("tcp", "tool", "ee", "flange") where the tip is not.
 
         >>> import dynamis as dy
         >>> arm = dy.load("ur5e").with_frame("camera", "tool0", dy.Pose.translation([0.0, 0.05, 0.02]))

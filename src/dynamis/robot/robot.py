@@ -164,8 +164,9 @@ class Robot(CCode, Editing):
         limits: Mapping[str, Mapping[str, float]] | None = None,
         inertias: Mapping[str, Inertia] | None = None,
         parameters: Mapping[str, Any] | None = None,
+        tip: str | None = None,
     ) -> Robot:
-        """Return a new robot with changed gravity, payload (at the tip or a given frame), friction, limits or inertias.
+        """Return a new robot with changed gravity, payload (at the tip or a given frame), friction, limits, inertias or tip.
 
         ``payload`` takes the place of an earlier one at the same frame; without ``payload_frame``, of the one that was given
         without it, even where the tip has changed since. 0 removes it. ``friction`` is None (unchanged), 0 or
@@ -175,6 +176,7 @@ class Robot(CCode, Editing):
         ``limits`` maps joint names to the limits to change ("lower", "upper", "velocity", "effort"; 0 is refused where files
         write it for a limit that is not known), ``inertias`` links to their inertia in the link frame,
         without the payload that they carry. ``parameters`` gives symbols of the robot their values, numbers or expressions.
+        ``tip`` is the link or frame that functions take where none is named, of any robot; "" leaves it to the rule.
 
         >>> import dynamis as dy
         >>> slow = dy.load("ur5e").replace(limits={"elbow_joint": {"velocity": 1.0}})
@@ -188,6 +190,8 @@ class Robot(CCode, Editing):
         2.0
         """
         d = self._description.copy() if parameters is None else replace_symbols(self._description, parameters)
+        if tip is not None:
+            d.tip = self.model.frame(tip, "tip=").name if tip != "" else ""
         report, bodies = Report(self.name), dict[str, Inertia]()
         if gravity is not None:
             if isinstance(gravity, int | float) and gravity != 0:

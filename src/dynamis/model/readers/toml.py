@@ -57,7 +57,7 @@ PARTS_WITH_LINES = ("actuator", "mimic", "limits", "axis", *DRIVE_NUMBERS)  # of
 _MASS = {"mass", "com", "inertia", "solid", "shapes"}
 _JOINT = {"link", "parent", "joint", "type", "limits", "mimic", "actuator", *vars(Drive())} | _MASS
 _KEYS = {
-    "robot": {"name", "about", "source", "gravity"},
+    "robot": {"name", "about", "source", "gravity", "tip"},
     "base": {"name"} | _MASS,
     "link": {"xyz", "rpy", "axis", "axis2", "pitch", "tail"} | _JOINT,
     "dh": {"a", "alpha", "d", "theta"} | _JOINT,
@@ -112,7 +112,8 @@ class _Reader:
         robot = self.section("robot")
         self.read_parameters()
         d = Description(robot.text("name", "robot") or "robot", file=self.file)
-        d.about, d.source = robot.text("about", ""), robot.text("source", "")
+        d.about, d.source, d.tip = (robot.text(key, "") for key in ("about", "source", "tip"))
+        d.line = robot.line_of("tip") if d.tip else None
         if "gravity" in robot:
             d.gravity = robot.vector("gravity")
         base = self.section("base")

@@ -35,6 +35,7 @@ def losses(description: Description, suffix: str, *, essential: bool = False) ->
     found += [] if essential or suffix == ".mjcf" else _without_contact(d)
     if d.aside and not essential and (suffix != ".urdf" or not d.document or edit_urdf(description) is None):
         found += [f"{what} ({listed(names, every=True)})" for what, names in d.aside.items()]
+    found += [f"the choice of the tip ({printable(d.tip)})"] if d.tip and suffix != ".toml" and not essential else []
     if d.payloads and suffix != ".toml":
         carrying = listed([printable(name) for name in d.payloads], every=not essential)
         found += [f"payloads as such, which become part of the links that carry them ({carrying})"]

@@ -55,7 +55,7 @@ def write_toml(description: Description, form: str = "link") -> str:
         table = {}
     symbols = _symbols(original)
     out = ["[robot]", f"name = {_text(description.name)}"]
-    out += [f"{key} = {_text(getattr(description, key))}" for key in ("about", "source") if getattr(description, key)]
+    out += [f"{key} = {_text(getattr(description, key))}" for key in ("about", "source", "tip") if getattr(description, key)]
     out.append(f"gravity = {_vector(description.gravity)}")
     if symbols:
         out += ["", "[parameters]", *(f'{name} = "symbol"' for name in symbols)]
