@@ -128,7 +128,7 @@ def test_a_tip_that_is_set_is_kept_by_toml_files_of_all_forms_and_named_as_a_los
 
 
 def test_a_tip_that_does_not_exist_is_refused(tmp_path):
-    with pytest.raises(NameLookupError, match="'tool1'.*did you mean 'tool0'"):
+    with pytest.raises(NameLookupError, match=r"'tool1'.*did you mean 'tool0'"):
         dy.load("ur5e").replace(tip="tool1")
     path = tmp_path / "arm.toml"
     dy.load("planar_2r_melchiorri").replace(tip="link1").write(path)
