@@ -224,9 +224,10 @@ def test_stiffness_beyond_buckling_is_negative_and_called_unstable():
 
 
 def test_options_of_maps_need_a_map():
-    refused = run("workspace", *ARM[:1], "--plane", "xz")
-    assert refused.exit_code == 2
-    assert "--plane is an option of maps: give --colour too" in refused.output
+    for option, value in (("--plane", "xz"), ("--pick", "worst")):
+        refused = run("workspace", *ARM[:1], option, value)
+        assert refused.exit_code == 2
+        assert f"{option} is an option of maps: give --colour too" in refused.output
 
 
 def test_the_numbers_of_q_are_explained_by_the_joints_that_the_robot_has(tmp_path):

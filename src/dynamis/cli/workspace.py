@@ -44,8 +44,8 @@ HELP = """Reachable positions of a frame, or a map of a performance measure over
 @click.option("--plane", type=click.Choice(["xy", "xz", "yz"]), help="Plane of the map.")
 @click.option("--level", type=NUMBER, help="Position of the plane along its normal, in m. Default: at the first joint.")
 @click.option("--rows", metavar="ROWS", help="Task directions: all, linear, xy, … Default: the position.")
-@click.option("--pick", type=click.Choice(["best", "worst", "mean"]), default="best", show_default=True,
-              help="Value shown where several configurations reach the same place.")  # fmt: skip
+@click.option("--pick", type=click.Choice(["best", "worst", "mean"]),
+              help="Value drawn where several configurations reach the same place. Default: best.")  # fmt: skip
 @click.option("--limits", metavar="NUMBERS", help="Torque limits for --colour payload, in N m and N. Default: the robot's.")
 @click.option("--springs", metavar="NUMBERS",
               help="Joint stiffness for --colour stiffness, in N m/rad and N/m: one for all, or one per joint.")  # fmt: skip
@@ -59,7 +59,7 @@ HELP = """Reachable positions of a frame, or a map of a performance measure over
 @json_option
 @plain_errors
 def workspace(
-    robot: str, frame: str | None, colour: str | None, plane: str | None, level: float | None, rows: str | None, pick: str,
+    robot: str, frame: str | None, colour: str | None, plane: str | None, level: float | None, rows: str | None, pick: str | None,
     limits: str | None, springs: str | None, lower: str | None, upper: str | None, degrees: bool | None, samples: int,
     seed: int, settings: tuple[str, ...], plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
@@ -67,7 +67,7 @@ def workspace(
     from dynamis.kinematics.workspace import workspace_slice
 
     check_pictures(plot)
-    of_maps = {"--plane": plane, "--level": level, "--rows": rows, "--limits": limits, "--springs": springs}
+    of_maps = {"--plane": plane, "--level": level, "--rows": rows, "--limits": limits, "--springs": springs, "--pick": pick}
     if colour is None and (given := [name for name, value in of_maps.items() if value is not None]):
         raise InputError(f"{given[0]} is an option of maps: give --colour too, such as --colour manipulability")
     arm = loaded(robot, settings)
@@ -87,7 +87,7 @@ def workspace(
             )  # fmt: skip
         if plot is not None:
             bar.show(1.0, "plotting")
-            whole(plot, lambda file: found.plot(file, **({} if colour is None else {"pick": pick})))
+            whole(plot, lambda file: found.plot(file, **({} if colour is None else {"pick": pick or "best"})))
     written = [] if plot is None else [str(plot)]
     if as_json:
         print_json({**found.as_dict(), "written": written})
