@@ -246,3 +246,25 @@ def test_a_complaint_of_the_compiling_thread_is_shown_where_warnings_are_errors(
     with pytest.warns(RuntimeWarning, match="no better code"):
         background._complain("no better code")
     assert len(shown) == 1
+
+
+FIRST = """
+import threading
+import dynamis as dy
+robots = [dy.load(name) for name in ("ur5e", "planar_2r_melchiorri")]
+gate, found = threading.Barrier(4), {}
+def work(k):
+    robot = robots[k % 2]
+    q = robot.random(k, 40)
+    gate.wait()
+    found[k] = [robot.gravity(x).sum() + robot.mass_matrix(x).sum() + robot.inverse_dynamics(x, x, x).sum() for x in q]
+threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+[t.start() for t in threads], [t.join() for t in threads]
+print(sorted(found) == list(range(4)))
+"""
+
+
+def test_threads_may_make_the_first_calls_of_a_process():
+    """Machine code that all kernels share is made once, not by each thread, where that of all but one would be freed."""
+    for _ in range(3):
+        assert output_of(FIRST) == "True\n"

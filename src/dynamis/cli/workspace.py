@@ -59,9 +59,9 @@ HELP = """Reachable positions of a frame, or a map of a performance measure over
 @json_option
 @plain_errors
 def workspace(
-    robot: str, frame: str | None, colour: str | None, plane: str | None, level: float | None, rows: str | None, pick: str | None,
-    limits: str | None, springs: str | None, lower: str | None, upper: str | None, degrees: bool | None, samples: int,
-    seed: int, settings: tuple[str, ...], plot: Path | None, as_json: bool,
+    robot: str, frame: str | None, colour: str | None, plane: str | None, level: float | None, rows: str | None,
+    pick: str | None, limits: str | None, springs: str | None, lower: str | None, upper: str | None, degrees: bool | None,
+    samples: int, seed: int, settings: tuple[str, ...], plot: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     from dynamis.kinematics.workspace import workspace as find
     from dynamis.kinematics.workspace import workspace_slice

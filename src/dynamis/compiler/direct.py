@@ -20,7 +20,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ import numpy as np
 
 from dynamis.compiler import cache as disk
 from dynamis.compiler import gufunc, jit
+from dynamis.compiler.forks import once
 from dynamis.compiler.llvm_loop import SERVICES
 
 CODE = Path(__file__).with_name("direct_call.ll")
@@ -121,7 +121,7 @@ def _itself(home: Any) -> Any:
     return home
 
 
-@cache
+@once
 def _context() -> _Context:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -138,7 +138,7 @@ def _context() -> _Context:
     return _Context(**known)
 
 
-@cache
+@once
 def _code() -> jit.Loaded:
     text = _text()
     key = hashlib.sha256("\0".join((text, *jit.processor(), jit.versions())).encode()).hexdigest()
@@ -179,7 +179,7 @@ def _is_layout_known() -> bool:
     )
 
 
-@cache
+@once
 def available() -> bool:
     """Whether kernels can be called directly in this process."""
     if os.environ.get("DYNAMIS_NO_DIRECT") or sys.implementation.name != "cpython":

@@ -7,12 +7,12 @@ reads at every call, so better code can take its place while the ufunc is in use
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from dynamis.compiler.code import Code
+from dynamis.compiler.forks import once
 from dynamis.compiler.llvm_loop import SERVICES
 from dynamis.errors import InputError
 
@@ -24,7 +24,7 @@ services = (ctypes.c_void_p * (len(SERVICES) + 1))(  # the last is the status, w
 )
 
 
-@cache
+@once
 def _create() -> Any:
     capsule = np._core._multiarray_umath._UFUNC_API  # type: ignore[attr-defined]  # NumPy does not declare it
     pointer = ctypes.pythonapi.PyCapsule_GetPointer

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from typing import Any
 
 import numpy.typing as npt
 
 from dynamis.compiler import jit
+from dynamis.compiler.forks import once
 
 Array = npt.NDArray[Any]
 
@@ -38,7 +38,7 @@ class _MachineCode:
         self.call = ctypes.CFUNCTYPE(None, *kinds)(self._loaded.address)
 
 
-@cache
+@once
 def _machine_code() -> _MachineCode:
     return _MachineCode()
 

@@ -9,13 +9,13 @@ is cut does not show.
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynamis.compiler import jit
+from dynamis.compiler.forks import once
 from dynamis.compiler.target import Target
 
 Array = npt.NDArray[Any]
@@ -53,7 +53,7 @@ class _MachineCode:
         self.call = ctypes.CFUNCTYPE(None, *kinds)(self._loaded.address)
 
 
-@cache
+@once
 def _machine_code() -> _MachineCode:
     return _MachineCode()
 

@@ -11,7 +11,6 @@ import ctypes
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from dynamis.compiler import jit
 from dynamis.compiler.cuda import as_cupy, on_gpu
 from dynamis.compiler.cuda_time_stepper import Stages, check_state, march_on_gpu
+from dynamis.compiler.forks import once
 from dynamis.compiler.kernel import GOOD, WORTH_A_THREAD, Kernel, thread_count
 from dynamis.compiler.threads import share
 from dynamis.errors import InputError
@@ -78,7 +78,7 @@ done:
 """
 
 
-@cache
+@once
 def _driver(precision: str) -> tuple[Any, jit.Loaded]:
     text = _DRIVER.replace("T %", f"{precision} %").replace("to T", f"to {precision}").replace(" T ", f" {precision} ")
     loaded = jit.Loaded(jit.assemble(text, GOOD))

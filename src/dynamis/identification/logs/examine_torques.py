@@ -37,6 +37,7 @@ FITTED = 0.05  # fraction of the variance of the torques, mean over the joints, 
 FALLS = 0.3  # ratio of this fraction after and before a correction that is reported
 EXCHANGED = 2000  # samples in which exchanged joints are looked for
 LIKELIER = 0.5  # decrease of the level, per torque, with a load instead of another scale: both fit some torques
+LESS_LIKELY = 12.5  # increase of the level by five standard errors
 MATCHES = 0.95  # explained fraction beyond friction above which gravity is that of the file
 
 
@@ -238,10 +239,14 @@ def _scale(
 
 
 def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
-    """Return the joint zeros with which both the torques and the prior inertias, these with a weight, fit best, or None."""
+    """Return the joint zeros with which both the torques and the prior inertias, these with a weight, fit best, or None; None,
+    too, if both are more likely with an unknown load on the last link, which a zero of its joint moves towards the file."""
     motion, rows = summary(runs)
-    zeros = FreeFit(base, weight).zeros(motion) if len(motion.torque) >= FEWEST else None
-    return None if zeros is None else TorqueReport(motion, rows, runs[0].source, base.model.robot, {}).zeros(zeros)
+    fit = FreeFit(base, weight)
+    zeros = fit.zeros(motion) if len(motion.torque) >= FEWEST else None
+    if zeros is None or FreeFit(base, weight, load=True).level(motion) < fit.level(motion.moved(zeros.of(fit.n))) - LESS_LIKELY:
+        return None
+    return TorqueReport(motion, rows, runs[0].source, base.model.robot, {}).zeros(zeros)
 
 
 def column_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
