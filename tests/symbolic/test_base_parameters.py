@@ -179,3 +179,32 @@ def test_links_of_equal_parameters_share_their_base_parameters():
     assert len(form.base_parameters) == len(form.base.names) == len(form.parameters) == 5
     assert form.base.dimension == 12
     assert product(form.base_regressor, form.base_parameters) == form.torque
+
+
+GEARED = """
+[robot]
+name = "geared arm"
+[parameters]
+m_1 = "symbol"
+l_1 = "symbol"
+I_m1 = "symbol"
+k_r1 = "symbol"
+[[link]]
+mass = "m_1"
+com = ["l_1", 0, 0]
+inertia = { zz = 0.1 }
+rotor_inertia = "I_m1"
+gear_ratio = "k_r1"
+"""
+
+
+def test_a_rule_for_a_motor_regroups_its_inertia_seen_through_the_gear(tmp_path):
+    path = tmp_path / "arm.toml"
+    path.write_text(GEARED)
+    form = dy.load(path).closed_form()
+    (name, value), rules = form.base.reflected[0], [str(rule) for rule in form.base.rules]
+    assert (str(name).rstrip("'"), str(value)) == ("I_a1", "I_m1*k_r1^2")
+    assert any(rule == "I_zz1 += (1) I_a1" for rule in rules)
+    assert not any("I_m1" in rule for rule in rules)  # the letter of the robot's own, the inertia of the rotor itself
+    text = form.derivation().markdown()
+    assert text.index("I_{a1} = I_{m1} k_{r1}^2") < text.index(r"I_{zz1} \mathrel{+}= I_{a1}")

@@ -13,6 +13,7 @@ from campaign_params import few_of
 import dynamis as dy
 from dynamis.documents.blocks import Formula, Say, Table, equation
 from dynamis.documents.document import Document
+from dynamis.model.closures import LoopClosure
 
 STEPS = [
     "Frames and joint variables",
@@ -301,3 +302,14 @@ def test_an_inertia_matrix_is_positive_definite_on_a_condition(documents):
 def test_regrouping_rules_are_announced_where_there_are_any(documents, name, announced):
     said = [block.text for s in documents(name).sections for block in s.blocks if isinstance(block, Say)]
     assert any("by these rules" in text for text in said) is announced
+
+
+def test_a_derivation_says_that_the_loops_of_the_file_are_open_in_it():
+    arm = dy.Description("crank").add_link("base")
+    for parent, link in (("base", "crank"), ("crank", "rod")):
+        place = [0.0 if parent == "base" else 0.1, 0.0, 0.0]
+        arm.add_link(link, parent, "revolute", origin=dy.Pose.translation(place), inertia=dy.solids.sphere(0.05, mass=1.0))
+    assert "loop" not in dy.Robot(arm.copy()).closed_form().derivation().markdown()
+    arm.closures.append(LoopClosure("point", "rod", "base"))
+    text = dy.Robot(arm).closed_form().derivation().markdown()
+    assert "closes loops (point of 'rod' and 'base'), which are open here: the equations are those of the tree" in text

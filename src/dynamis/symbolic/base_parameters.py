@@ -40,6 +40,7 @@ from dynamis.tolerances import RANK_TOLERANCE
 Array = npt.NDArray[Any]
 # within a body: what stays first, what moves to the parent (for a joint about z) last
 ORDER = (9, 4, 5, 7, 8, 1, 2, 6, 3, 0)
+REFLECTED = "I_a"  # the inertia of a motor, seen through its gear at the joint
 LETTERS = ("m_{}", "mx_{}", "my_{}", "mz_{}", "I_xx{}", "I_xy{}", "I_yy{}", "I_xz{}", "I_yz{}", "I_zz{}")
 StateMonomial = tuple[int, ...]
 
@@ -84,7 +85,8 @@ def base_parameters(form: Terms) -> LinearForm:
     picked = form.formulas(np.array(parts, dtype=object).reshape(shape[::-1]).T)
     picked = Formulas.of((x.grouped("term") for x in picked.flat), shape)
     parameters = Formulas.of((kept[k][1] for k in multiples), (len(multiples),))
-    return LinearForm(picked, parameters, tuple(rules), len(totals), tuple(names[k] for k in multiples))
+    reflected = tuple((c.name, values[place[k]]) for k, c in enumerate(columns) if str(c.name).startswith(REFLECTED))
+    return LinearForm(picked, parameters, tuple(rules), len(totals), tuple(names[k] for k in multiples), reflected)
 
 
 def _multiples(values: Sequence[Expression]) -> dict[int, dict[int, Fraction]]:
@@ -130,7 +132,7 @@ def _columns(form: Terms) -> tuple[Model, Ring, list[_Column]]:
         # a link's parameters have the rotor locked in them
         without = replace(carrier.inertia, tensor=carrier.inertia.tensor - rotor.tensor)
         bodies[body.parent] = replace(carrier, inertia=without)
-    rotors = [symbol(f"I_m{k + 1}'") if not _is_zero(model.rotor[k]) else 0.0 for k in range(model.n)]
+    rotors = [symbol(f"{REFLECTED}{k + 1}'") if not _is_zero(model.rotor[k]) else 0.0 for k in range(model.n)]
     generic = replace(model, bodies=tuple(bodies), symbolic=True)
     T = np.sum(energy.kinetic_energies(generic, form.q, form.v))
     T = T + sum((0.5 * r * v * v for r, v in zip(rotors, form.v, strict=True) if isinstance(r, Node)), 0.0)
@@ -274,7 +276,7 @@ def _place(name: Node, model: Model) -> int:
         for p, letter in enumerate(LETTERS):
             if letter.format(number) == text:
                 return 10 * (number - 1) + p
-    joint = int(text.removeprefix("I_m")) - 1
+    joint = int(text.removeprefix(REFLECTED)) - 1
     return 10 * len(links) + len(JOINT_PARAMETERS) * joint + JOINT_PARAMETERS.index("rotor")
 
 

@@ -33,7 +33,7 @@ class Rule:
     @property
     def name(self) -> str:
         """The parameter in LaTeX."""
-        return _name(self.parameter)
+        return letter(self.parameter)
 
     def latex(self) -> str:
         """The contributions to the other parameters, in LaTeX."""
@@ -47,7 +47,7 @@ class Rule:
                 times = factor.removesuffix("1")
             else:
                 times = f"({factor}) " if beta.expanded and len(beta) > 1 else f"{factor} "
-            gains.append(f"{_name(base)} \\mathrel{{+}}= {times}{name}")
+            gains.append(f"{letter(base)} \\mathrel{{+}}= {times}{name}")
         return r",\; ".join(gains)
 
     def __str__(self) -> str:
@@ -64,7 +64,8 @@ class LinearForm:
     """``regressor`` (n × p) and ``parameters`` (p), whose product is τ; ``rules`` are the regrouping rules.
 
     ``dimension`` is the number of independent columns of inertial parameters, for any values; parameters that are zero for this
-    robot are omitted from ``parameters``.
+    robot are omitted from ``parameters``. ``reflected`` has the inertias of motors seen through their gears at the joints, with
+    their letters in ``rules``.
     """
 
     regressor: Formulas
@@ -72,6 +73,7 @@ class LinearForm:
     rules: tuple[Rule, ...] = ()
     dimension: int = 0
     names: tuple[Node, ...] = ()
+    reflected: tuple[tuple[Node, Expression], ...] = ()
 
     def __repr__(self) -> str:
         return f"<LinearForm: {counted(len(self.parameters), 'parameter')} in {counted(len(self.regressor), 'equation')}>"
@@ -79,7 +81,8 @@ class LinearForm:
     _repr_html_ = as_table
 
 
-def _name(node: Node) -> str:
+def letter(node: Node) -> str:
+    """A parameter in LaTeX."""
     return parameter_latex(str(node.args[0]).rstrip("'"))
 
 

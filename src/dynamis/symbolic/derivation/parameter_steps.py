@@ -8,6 +8,7 @@ from dynamis.display import counted
 from dynamis.documents.document import Document
 from dynamis.symbolic.budget import BudgetSpent
 from dynamis.symbolic.derivation.readable import MAX_FORMULA_CHARACTERS
+from dynamis.symbolic.parameters import letter
 
 if TYPE_CHECKING:
     from dynamis.symbolic.closed_form import ClosedForm
@@ -46,6 +47,10 @@ def write(document: Document, form: ClosedForm) -> None:
         f"parameters are independent."
     )
     moved = [rule for rule in base.rules if rule.into]
+    if moved and base.reflected:
+        section.say("With the inertias of the motors that are seen through their gears at the joints,")
+        for name, value in base.reflected:
+            section.show(letter(name), value.latex())
     if moved:
         section.say("Each of the others that affects the motion is regrouped into those of the parent body, by these rules:")
     for rule in moved[:60]:
