@@ -1,5 +1,7 @@
 """Arguments of a wrong type or value are refused by the library's own errors, which say what is expected."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -117,3 +119,46 @@ def test_symbols_have_values_by_name():
 def test_values_of_symbols_are_numbers_by_name(values):
     with pytest.raises(dy.InputError, match=r"such as \{'x': 1.0\}|must be a number"):
         dy.evaluate(2.0 * dy.symbol("x"), values)
+
+
+FORM = dy.load("planar_2r").closed_form()
+RAGGED = [[1, 2], [3]]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: dy.check_answer(FORM, "force", "f=[0,0,0]", body="2"), "force refers to one link: give its number"),
+        (lambda: dy.check_answer(FORM, None, "g_2=0"), "a quantity is given by its name, such as 'gravity', got NoneType"),
+        (lambda: statics.static_torques(ARM, Q, wrench=RAGGED), "wrench must be a rectangular array of numbers"),
+        (lambda: dy.simulate(ARM, 0.01, method=["rk4"]), "method must be the name of one, such as 'DOP853' or 'rk4', got list"),
+        (lambda: dy.Description("x").add_link("b").add_link("a", "b", "revolute", axis=RAGGED), "axis= takes three numbers"),
+        (lambda: dy.simulate(ARM, 0.01, friction=np.array([])), "friction=.* is unknown; choose 'model'"),
+        (lambda: dy.load("planar_2r", parameters=np.array([])), "parameters= takes a mapping"),
+        (lambda: dy.collision.Obstacle("sphere", RAGGED), r"size= of a sphere is \(radius\) in m"),
+        (lambda: dy.collision.Obstacle("sphere", [[1]]), r"size= of a sphere is \(radius\) in m"),
+        (lambda: ARM.gravity(Q, dtype="flaot32"), "dtype='flaot32' is not available"),
+        (lambda: ARM.gravity(Q, dtype=3), "dtype=3 is not available"),
+    ],
+)
+def test_values_of_other_kinds_are_refused(call, message):
+    with pytest.raises(dy.InputError, match=message):
+        call()
+
+
+def test_a_controller_that_returns_rows_of_different_lengths_is_named_with_its_time():
+    with pytest.raises(dy.DynamisError, match="controller returned list instead of 2 numbers at t = 0 s"):
+        dy.simulate(ARM, 0.01, controller=lambda t, q, v: RAGGED)
+
+
+def test_a_robot_without_joints_has_motions_without_entries():
+    fixed = ARM.reduced({"joint1": 0.0, "joint2": 0.0})
+    assert dy.rollouts(fixed, 0.01, np.zeros((3, 0))).q.shape[1:] == (3, 0)
+
+
+def test_a_law_with_a_goal_or_a_motion_can_be_pickled():
+    law = control.ComputedTorque.designed(np.array([0.5, -0.5]), bandwidth=8.0)
+    moving = control.ComputedTorque.designed(dy.trajectories.joint_move([0.0, 0.0], [1.0, 0.5], duration=2.0), bandwidth=8.0)
+    for each in (law, moving):
+        again = pickle.loads(pickle.dumps(each))
+        assert np.array_equal(again(ARM, 0.3, Q, 0.0 * Q), each(ARM, 0.3, Q, 0.0 * Q))

@@ -30,8 +30,9 @@ def bodies_of(model: Model, link: Frame | None) -> list[tuple[int, Body]]:
         chosen = [(i, body) for i, body in model.moving if link.body in model.ancestors(i)]
     mass = sum(body.inertia.mass for _, body in chosen)
     if isinstance(mass, int | float) and mass <= 0.0:
-        whose = f"link {printable(link.name)} and what it carries have" if link else f"robot {printable(model.name)} has"
-        raise InputError(f"{whose} no mass, and therefore no centre of mass")
+        if link is not None:
+            raise InputError(f"link {printable(link.name)} and what it carries have no mass, and therefore no centre of mass")
+        raise InputError(f"robot {printable(model.name)} has no moving mass, and therefore no centre of mass that moves")
     return chosen
 
 

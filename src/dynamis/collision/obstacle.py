@@ -51,10 +51,11 @@ class Obstacle:
         given = (1.0, 1.0, 1.0) if self.kind == "mesh" and not np.size(self.size) else self.size
         expected = f"({', '.join(names)})" if names else "nothing"
         try:
-            size = tuple(np.atleast_1d(np.asarray(given, dtype=float)).tolist())
+            numbers = np.atleast_1d(np.asarray(given, dtype=float))
         except (TypeError, ValueError):
-            raise InputError(f"size= of a {self.kind} is {expected} in m, got {given!r}") from None
-        if len(size) != len(names) or not np.isfinite(size).all():
+            numbers = np.full(1, np.nan)
+        size = tuple(numbers.tolist())
+        if numbers.shape != (len(names),) or not np.isfinite(numbers).all():
             raise InputError(f"size= of a {self.kind} is {expected} in m, got {given!r}")
         place = self.pose
         pose = Pose.translation(finite(place, (3,), "pose")) if shape_of(place) == (3,) else as_pose(place, "pose")

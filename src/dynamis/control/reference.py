@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,9 @@ def reference_of(given: Any, name: str = "the reference") -> Reference:
     (array([0.1, 0.2]), array([0., 0.]), array([0., 0.]))
     """
     if callable(getattr(given, "at", None)):
-        return _checked(given.at, name)
+        return partial(_checked, given.at, name)
     if callable(given):
-        return _checked(given, name)
+        return partial(_checked, given, name)
     try:
         goal = np.atleast_1d(np.array(given, dtype=float))
     except (TypeError, ValueError):
@@ -36,7 +37,11 @@ def reference_of(given: Any, name: str = "the reference") -> Reference:
             f"{type(given).__name__}"
         )
     rest = np.zeros_like(goal)
-    return lambda _t: (goal, rest, rest)
+    return partial(_at_rest, goal, rest)
+
+
+def _at_rest(goal: Array, rest: Array, _t: Any) -> tuple[Array, Array, Array]:
+    return goal, rest, rest
 
 
 def duration_of(given: Any, duration: Any, settling: float = 0.0) -> float:
@@ -60,19 +65,15 @@ def resting_time(given: Any) -> float | None:
     return None if moves else 2.0 * end
 
 
-def _checked(at: Callable[[Any], Any], name: str) -> Reference:
-    def reference(t: Any) -> tuple[Array, Array, Array]:
-        given = at(t)
-        if not isinstance(given, tuple | list | np.ndarray) or len(given) != 3:
-            raise InputError(f"{name} must return (q, v, a), three vectors, got {type(given).__name__}")
-        q, v, a = (np.atleast_1d(np.asarray(x)) for x in given)
-        if not q.shape == v.shape == a.shape or q.ndim != 1:
-            raise InputError(
-                f"{name} returned q, v and a of shapes {q.shape}, {v.shape} and {a.shape}: each must be one vector"
-            )
-        return q, v, a
-
-    return reference
+def _checked(at: Callable[[Any], Any], name: str, t: Any) -> tuple[Array, Array, Array]:
+    """The value of a function of time, and its first two derivatives."""
+    given = at(t)
+    if not isinstance(given, tuple | list | np.ndarray) or len(given) != 3:
+        raise InputError(f"{name} must return (q, v, a), three vectors, got {type(given).__name__}")
+    q, v, a = (np.atleast_1d(np.asarray(x)) for x in given)
+    if not q.shape == v.shape == a.shape or q.ndim != 1:
+        raise InputError(f"{name} returned q, v and a of shapes {q.shape}, {v.shape} and {a.shape}: each must be one vector")
+    return q, v, a
 
 
 def check_length(values: Array, count: int, name: str) -> None:

@@ -22,6 +22,7 @@ from dynamis.model.closures import LoopClosure
 from dynamis.model.fields import Fields, from_mapping
 from dynamis.model.joints import check_fields
 from dynamis.scalar import Node, topological
+from dynamis.spatial.checks import shape_of
 from dynamis.spatial.inertia import Inertia, foreign_inertia
 from dynamis.spatial.pose import Pose, checked_pose
 
@@ -331,7 +332,7 @@ class Description(Fields):
             known = "axis2, pitch, tail, limits, drive, mimic, actuator"
             raise InputError(f"a joint has no {unknown[0]}=; allowed: {known}; inertia= holds the mass of the link")
         check_fields(joint_name or f"{name}_joint", joint, joint_fields)
-        direction = np.array(axis)
+        direction = np.array(axis) if shape_of(axis) == (3,) else np.zeros(0)
         if direction.dtype.kind not in "iufO" or direction.shape != (3,):
             raise InputError(f"axis= takes three numbers, got {axis!r}")
         direction = direction if direction.dtype == object else direction.astype(float)

@@ -330,7 +330,7 @@ USES_AXIS = frozenset(name for name, kind in JOINT_TYPES.items() if "axis" in ki
 
 def check_fields(joint: str, kind: str, given: Collection[str]) -> None:
     """Raise an `InputError` for given fields of a joint that its type does not use, and for a helical joint without pitch."""
-    if kind not in JOINT_TYPES:
+    if not isinstance(kind, str) or kind not in JOINT_TYPES:
         return  # found when the robot is built
     used = JOINT_TYPES[kind].fields
     for field in OF_SOME_TYPES:

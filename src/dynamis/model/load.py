@@ -131,7 +131,7 @@ def load_description(
 ) -> Description:
     """The description of any source that `load` takes; raises for errors, warns about doubts."""
     from_library = isinstance(source, str | os.PathLike) and not is_document(source) and find(source)[1]
-    if from_library and not parameters and not xacro_args:
+    if from_library and all(x is None or (isinstance(x, Mapping) and not x) for x in (parameters, xacro_args)):
         known, report = _read_library(find(source)[0], base)
         description = None if known is None else known.copy()
     else:

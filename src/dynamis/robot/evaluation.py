@@ -293,7 +293,7 @@ def _converted(value: Any, dtype: Any) -> Any:
         wanted = np.dtype(dtype)
     except TypeError:
         wanted = None
-    if wanted not in PRECISIONS:
+    if wanted is None or wanted not in PRECISIONS:  # None stands for float64 in NumPy
         raise InputError(f"dtype={dtype!r} is not available; choose numpy.float64 or numpy.float32")
     return value.astype(wanted) if hasattr(value, "astype") else np.asarray(value, wanted)
 

@@ -82,9 +82,9 @@ class StateFunctions(RobotBase):
     ) -> Array:  # fmt: skip
         """Wrench (f, μ) that each joint exerts on the link it carries, in motion (…, joints, 6).
 
-        It acts at the origin of the joint frame, in world axes or the axes of the moved joint frame (``axes="local"``, which
-        then holds for the external ``wrenches`` too). The joints are in depth-first order, mimic joints included: row k is that
-        of the joint that carries the link ``robot.model.moving[k][1].name``.
+        It acts at the origin of the body frame, which moves with the joint, in world axes or in those of this frame
+        (``axes="local"``, which then holds for the external ``wrenches`` too). The joints are in depth-first order, mimic
+        joints included: row k is that of the joint that carries the link ``robot.model.moving[k][1].name``.
 
         >>> import dynamis as dy
         >>> robot = dy.load("ur5e")

@@ -198,7 +198,7 @@ def laws_of(model: Model, choice: Any) -> dict[int, Law]:
                 raise InputError(f"friction of {name!r} must be a Coulomb, Stribeck, Smooth or LuGre law, got {law!r}")
             own[names.index(name)] = law
         return own
-    match choice:
+    match choice if isinstance(choice, str) else None:
         case "model":
             return own
         case "smooth":

@@ -80,7 +80,7 @@ class BatchMarch:
 
         Without a ``kernel``, that of a controller called from Python, only of motions that diverged on contacts.
         """
-        if self.xp is not np:
+        if self.xp is not np or not states.size:
             return ""
         diverged = diverged_on_contacts(self.loop, states, self.h)
         if diverged or kernel is None or self.noise is not None:
@@ -91,7 +91,7 @@ class BatchMarch:
 
     def undefined(self, kernel: Kernel, states: Any) -> str:
         """Which function returned no number in the first motion that was lost, and where; empty if the motion diverged."""
-        if self.xp is not np or self.noise is not None or self.loop.of_robot:
+        if self.xp is not np or self.noise is not None or self.loop.of_robot or not states.size:
             return ""
         flat = states.reshape(len(states), -1, states.shape[-1])
         lost = np.flatnonzero(~np.isfinite(flat[-1]).all(axis=-1))

@@ -74,7 +74,7 @@ def rollouts(
     it is recorded, its branches included, and compiled together with robot, drives and integrator.
     One that cannot be traced is called from Python instead, about a thousand times slower; ``note`` gives the reason. It may be
     `Sampled`, with a period of whole steps, or a `Controller`. ``friction``, ``actuators``,
-    ``wrenches`` and ``stops`` are as for `simulate`; their functions are traced too.
+    ``wrenches`` and ``stops`` are as for `simulate`, without `HardStops`; their functions are traced too.
 
     ``method`` is "rk4", "euler", "midpoint" or "time_stepping", which is of order two and implicit in dry friction and contact;
     only with it do joints stick. The default is "time_stepping" for robots with dry friction or contacts, and "rk4" for all
@@ -252,6 +252,8 @@ class BatchSimulation:
 
     def _check_start(self, states: Any) -> None:
         """Raise if the first motion failed because the mass matrix is singular where it started."""
+        if not states.shape[-1]:
+            return
         first = on_host(states.reshape(len(states), -1, states.shape[-1])[:, :1])
         if first.size and not self.robot.model.symbolic and not np.isfinite(first[1]).all():
             start = first[0, 0, : self.robot.nq].astype(float)

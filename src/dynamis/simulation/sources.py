@@ -20,6 +20,7 @@ from dynamis.robot import Robot
 from dynamis.robot.inputs import WRENCH_PARTS
 from dynamis.scalar import FunctionState
 from dynamis.simulation.contact import Contact, ContactGroup, grouped
+from dynamis.spatial.checks import shape_of
 
 Array = npt.NDArray[Any]
 Source = Callable[[float, Array, Array], Array]
@@ -231,7 +232,7 @@ def checked_push(given: Callable[..., Any], size: int, name: str, wanted: int = 
                 raise TypeError
             value = value.astype(float)
         except (TypeError, ValueError):
-            kind = type(result).__name__ if np.ndim(result) == 0 else f"{np.asarray(result).dtype.name} values"
+            kind = type(result).__name__ if shape_of(result) == () else f"{np.asarray(result).dtype.name} values"
             raise SourceError(f"{name} returned {kind} instead of {counted(size, 'number')} {at_state(t, q, v)}") from None
         if result is None:
             raise SourceError(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dynamis.errors import InputError
 from dynamis.robot import Robot
 from dynamis.robot.checks import check_is_robot, check_numeric, warn_of_open_loops
+from dynamis.spatial.checks import shape_of
 
 Array = npt.NDArray[Any]
 
@@ -36,8 +37,7 @@ def on_robot(robot: Robot, wrench: Any, by: str) -> Array:
     sign = side(by)
     if wrench is None:
         return np.zeros(6)
-    given = np.asarray(wrench)
-    if given.dtype.kind in "biuf" and given.ndim and given.shape[-1] == 3:
+    if shape_of(wrench)[-1:] == (3,) and (given := np.asarray(wrench)).dtype.kind in "biuf":
         wrench = np.concatenate([given, np.zeros_like(given)], axis=-1)
     return sign * robot.inputs.vector(wrench, 6, "wrench", "(f, μ), or the 3 of a force alone")
 

@@ -81,7 +81,7 @@ def check_answer(
     """
     if not isinstance(form, ClosedForm):
         raise InputError(f"check_answer takes a closed form, such as robot.closed_form(), got {type(form).__name__}")
-    asked = quantity(form, name, body) if isinstance(name, str) else name
+    asked = name if isinstance(name, Quantity) else quantity(form, name, body)
     if not (is_number(tolerance) and 0.0 <= tolerance < float("inf")):
         raise InputError(f"tolerance must be a number from 0 on, a fraction of the largest coefficient, got {tolerance!r}")
     extra = {} if parameters is None else parameters

@@ -57,6 +57,8 @@ class Quantity:
 
 def quantity(form: ClosedForm, name: str, body: int | None = None) -> Quantity:
     """A quantity by its name or a common one (`canonical`); those of one link take its number ``body``, from 1."""
+    if not isinstance(name, str):
+        raise InputError(f"a quantity is given by its name, such as 'gravity', got {type(name).__name__}")
     given, name = name, canonical(name)
     if name in _OF_ROBOT:
         if body is not None:
@@ -65,7 +67,7 @@ def quantity(form: ClosedForm, name: str, body: int | None = None) -> Quantity:
         letters, make, symmetric = _OF_ROBOT[name]
         return Quantity(name, letters, _entries(make(form)), symmetric)
     if name in _OF_BODY:
-        if body is None or not 1 <= body <= len(form.model.moving):
+        if not isinstance(body, int | np.integer) or not 1 <= body <= len(form.model.moving):
             links = len(form.model.moving)
             raise InputError(f"{name} refers to one link: give its number, from 1 to {links}, by --link or body=")
         letters, of_body, symmetric = _OF_BODY[name]
