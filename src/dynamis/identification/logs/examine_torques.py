@@ -21,7 +21,7 @@ from dynamis.identification.logs.changes import Change, change_finding, change_w
 from dynamis.identification.logs.clock_fit import ClockScale, clock_scale
 from dynamis.identification.logs.explained import Explained, explained
 from dynamis.identification.logs.free_fit import MOST_ROWS, RIVAL, WEIGHT, Delay, FreeFit, Zeros
-from dynamis.identification.logs.gravity_fit import GravityFit, missing_weight, mounting
+from dynamis.identification.logs.gravity_fit import Compensation, GravityFit, missing_compensation, missing_weight, mounting
 from dynamis.identification.logs.joint_faults import delay_finding, drift, drift_finding, own_delays
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.mistakes import LARGEST, level_without, magnitudes, mistakes, mistakes_made, revolutions
@@ -78,6 +78,8 @@ def examine_torques(
     fit = FreeFit(base_parameters(LinearModel(robot)) if base is None else base)
     if (whole := revolutions(robot, motion, fit) or magnitudes(robot, motion, fit)) is not None:
         return [report.mistake(whole)]
+    if (lacking := _compensation(fit, motion)) is not None:
+        return [report.compensation(lacking)]
     alone = _removed(report, fit, runs[0].source)
     motion = report.motion
     first = last = explained(robot, motion)
@@ -156,6 +158,17 @@ def _balancers(fit: FreeFit, motion: MotionSummary) -> Balancers | None:
         rivals.append(prior.level_with(thin, *gain))
     rivals.append(GravityFit(fit, thin).best().level)
     return found if found.level < min(rivals) - RIVAL * thin.torque.size else None
+
+
+def _compensation(fit: FreeFit, motion: MotionSummary) -> Compensation | None:
+    """Return the torques of a gravity compensation that a log lacks, if torques and file are more likely with them than with
+    any mistake of the whole log, or with balancers."""
+    if (found := missing_compensation(fit, motion)) is None:
+        return None
+    rivals = [_least_level(fit, fit.with_file, motion)]
+    if (balancers := missing_balancers(fit, motion)) is not None:
+        rivals.append(balancers.level)
+    return found if found.level < min(rivals) - RIVAL * motion.thinned(MOST_ROWS).torque.size else None
 
 
 def _least_level(fit: FreeFit, prior: FreeFit, motion: MotionSummary) -> float:

@@ -6,7 +6,7 @@ inertias of the file as measurements of π that have standard errors, friction a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -181,6 +181,37 @@ def mounting(fit: FreeFit, motion: MotionSummary, corrected: MotionSummary) -> M
     thin = motion.thinned(MOST_ROWS)
     step = 1 if len(thin.t) == len(motion.t) else round(len(motion.t) / len(thin.t))
     return Mounting(thin, np.arange(len(motion.t))[::step], before, after, witness)
+
+
+@dataclass(frozen=True, eq=False)
+class Compensation:
+    """Torques without those of the file's gravity: the level with these added, the ``joint`` on which they act most, and the
+    RMS residuals of its torque as logged and with them added."""
+
+    level: float
+    joint: int
+    before: float
+    after: float
+
+
+def missing_compensation(fit: FreeFit, motion: MotionSummary) -> Compensation | None:
+    """Return the fit of the torques to which those of the file's gravity are added, if they are clearly more likely, and more
+    so than with another gravity, as where a controller that computes with the file compensates gravity; else None."""
+    thin = motion.thinned(MOST_ROWS)
+    weights = np.asarray(fit.base.model.robot.gravity(thin.q))
+    whole, count = replace(thin, tau=thin.tau + weights), thin.torque.size
+    loaded = FreeFit(fit.base, WEIGHT, load=True)  # an unknown load has gravity that the file's compensation leaves
+    level = loaded.level(whole)
+    if level > loaded.level(thin) - CLEAR * count:
+        return None
+    added = GravityFit(fit, whole)
+    if added.at(added.known).level > GravityFit(fit, thin).best().level:
+        return None
+    both = [np.sqrt(fit.left(fit.fitted(each).rest)) * FreeFit.size(each) for each in (thin, whole)]
+    joint = int(np.argmax(both[0] - both[1]))
+    before, after = (float(rest[joint]) for rest in both)
+    good = fit.left(fit.fitted(whole).rest).mean() < GOOD
+    return Compensation(level, joint, before, after) if good and after < LOWER * before else None
 
 
 def missing_weight(robot: Robot, motion: MotionSummary) -> int | None:

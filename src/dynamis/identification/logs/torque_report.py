@@ -14,7 +14,7 @@ from dynamis.identification.logs.balancers import Balancers
 from dynamis.identification.logs.clock_fit import ClockScale
 from dynamis.identification.logs.explained import Explained
 from dynamis.identification.logs.free_fit import Delay, Zeros
-from dynamis.identification.logs.gravity_fit import Mounting
+from dynamis.identification.logs.gravity_fit import Compensation, Mounting
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.mistakes import Trial
 from dynamis.identification.logs.motion_summary import MotionSummary
@@ -195,6 +195,15 @@ class TorqueReport:
         how = "hung from the ceiling" if turn > UPSIDE_DOWN else "mounted otherwise than in its file"
         text = f"{self.source}the robot seems to be {how}: with gravity ({vector}) m/s², {explains}; {instant}"
         return LogFinding("error", "mounting", None, row, text, f"set the gravity of the robot: gravity=({vector})")
+
+    def compensation(self, found: Compensation) -> LogFinding:
+        """Return the finding for torques that lack those of a gravity compensation computed with the file."""
+        name, unit = self.names[found.joint], self.robot.model.coordinates[found.joint].effort_unit
+        text = f"{self.source}the torques seem to lack those of a gravity compensation computed with this file: with the "
+        text += f"file's torques of gravity added, {found.after:.3g} {unit} (RMS) of the torque of {printable(name)} are "
+        text += f"unexplained instead of {found.before:.3g} {unit}"
+        cure = "log the whole torques, those of the gravity compensation included, or add robot.gravity(q) of this file to them"
+        return LogFinding("error", "no gravity", self.column("tau", found.joint), None, text, cure)
 
     def missing_weight(self, joint: int) -> LogFinding:
         """Return the finding for torques without the constant force of gravity along a joint."""
