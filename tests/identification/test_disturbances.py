@@ -6,6 +6,10 @@ import pytest
 import dynamis as dy
 from dynamis.cli.hints import for_command_line
 from dynamis.identification import Log
+from dynamis.identification.base_parameters import base_parameters
+from dynamis.identification.disturbances import static_friction
+from dynamis.identification.equations import equations
+from dynamis.identification.linear_model import LinearModel
 
 PUSHES = {"one": [(8.0, 8.6)], "two": [(4.0, 4.4), (12.5, 13.1)]}
 
@@ -102,3 +106,20 @@ def test_the_cure_is_that_of_the_command_line_there():
 def test_times_to_leave_out_are_pairs_in_order(wrong):
     with pytest.raises(dy.InputError, match=r"leave_out= takes the start and the end of a time in s"):
         identified(log([]), signals={"leave_out": wrong})
+
+
+def teststatic_friction_explains_residuals_of_joints_at_rest_but_not_of_those_that_reverse():
+    robot = dy.load("planar_2r_melchiorri")
+    t = np.arange(2000) / 200.0
+    moving = np.where((t > 4.0) & (t < 6.0), 0.0, 1.0)
+    v = np.stack([np.cos(2.0 * t) * moving, np.sin(3.0 * t)], axis=1)  # the first joint rests for 2 s, the second reverses
+    q, a = np.cumsum(v, axis=0) / 200.0, np.gradient(v, 1.0 / 200.0, axis=0)
+    tau = robot.inverse_dynamics(q, v, a)
+    run = dy.identification.Samples(t, q, v, a, tau, np.ones(tau.shape, bool), 1.0 / 200.0, 4.0, 5)
+    rows = equations(base_parameters(LinearModel(robot, rotor=False)), [run])
+    found = static_friction(rows, [run], {"joint1.coulomb": 3.0, "joint2.coulomb": 2.0})
+    first, second = (found[rows.joint == j] for j in range(2))
+    at = rows.t[rows.joint == 0]
+    assert np.all(first[(at > 4.2) & (at < 5.8)] == 6.0)
+    assert not first[(at < 3.7) | (at > 6.3)].any()
+    assert not second.any()

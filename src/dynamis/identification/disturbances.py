@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from dynamis.identification.equations import Equations, Regressor, equations
 from dynamis.identification.estimators.estimator import Estimator
 from dynamis.identification.estimators.factors import householder_qr
 from dynamis.identification.logs.log import LogFinding
-from dynamis.identification.samples import Samples
+from dynamis.identification.samples import Decimation, Samples
 from dynamis.identification.validation.describe import listed
 from dynamis.identification.validation.held_out import Folds, validations
 from dynamis.identification.validation.residuals import NORMAL_MAD, relative
@@ -30,6 +30,8 @@ LARGE = 0.1  # fraction of the sum over the log of these squares that one distur
 SHARE, BRIEF = 0.5, 0.1  # all of them have at least the first fraction of this sum, in at most the second of the log's instants
 ALIKE = 1.5  # ratio of the leverages of equations within and outside of the disturbances, above which the motion differs, too
 RANK = 1e-9  # relative size of a direction of the scaled equations that determine it
+SLOW = 0.02  # speed of a joint at rest, relative to its largest: noise of the velocities
+RESTING = 0.2  # fraction of the filter of an equation in which its joint is at rest, from which static friction acts in it
 LOWER = 0.9  # ratio of the residuals on held-out motion, outside of the disturbances, without and with them in the fit
 
 
@@ -42,7 +44,8 @@ def disturbances(folds: Folds, runs: Sequence[Samples], fit: Estimator) -> list[
     e = rows.y - rows.predict(fit.coef_)
     if relative(e, rows.y) < EXACT:
         return []
-    found, rest = _brief(rows, _in_deviations(rows, e)), folds
+    static = static_friction(rows, runs, dict(zip(base.names, fit.coef_, strict=True)))
+    found, rest = _brief(rows, _in_deviations(rows, e, static)), folds
     for _ in range(REFITS if found else 0):  # a fit to all rows adapts to a disturbance and hides its ends
         times = found
         kept = [run if not (own := [x for x in found if x[0] == k]) else _without(run, own) for k, run in enumerate(runs)]
@@ -51,7 +54,7 @@ def disturbances(folds: Folds, runs: Sequence[Samples], fit: Estimator) -> list[
         if len(rest.rows) != len(rows) - np.count_nonzero(inside):
             return []
         e = rows.y - rows.predict(rest.fit(type(fit)(**fit.get_params())).coef_)
-        found = _brief(rows, _in_deviations(rows, e)) or times
+        found = _brief(rows, _in_deviations(rows, e, static)) or times
         if found == times:
             break
     if not found or _another_motion(rows, e, inside):
@@ -89,9 +92,26 @@ def _deviations(rows: Equations, e: Array) -> Array:
     return np.maximum(spread, 1e-12 * float(np.abs(rows.y).max(initial=0.0)) + 1e-300)
 
 
-def _in_deviations(rows: Equations, e: Array) -> Array:
-    """Return the squares of the residuals (rows,), relative to the robust variance of their joint."""
-    return np.asarray((e / _deviations(rows, e)[rows.joint]) ** 2)
+def _in_deviations(rows: Equations, e: Array, static: Array) -> Array:
+    """Return the squares of the residuals (rows,) beyond static friction, relative to the robust variance of their joint."""
+    return np.asarray((np.maximum(np.abs(e) - static, 0.0) / _deviations(rows, e)[rows.joint]) ** 2)
+
+
+def static_friction(rows: Equations, runs: Sequence[Samples], parameters: Mapping[str, float]) -> Array:
+    """Return the residuals (rows,) up to which friction holds a joint at rest: twice its dry friction, of either sign."""
+    dry = np.array([2.0 * abs(parameters.get(f"{name}.coulomb", 0.0)) for name in rows.joints])
+    found = np.zeros(len(rows.y))
+    for k, run in enumerate(runs):
+        half = max(Decimation(run.period, run.parallel, run.every).half, 1)
+        slow = np.abs(run.v) < SLOW * np.abs(run.v).max(axis=0)
+        sums = np.concatenate([np.zeros((1, slow.shape[1])), np.cumsum(slow, axis=0)])
+        own = np.flatnonzero(rows.run == k)
+        at = np.searchsorted(run.t, rows.t[own]).clip(0, len(run.t) - 1)
+        first, last = np.maximum(at - half, 0), np.minimum(at + half + 1, len(run.t))
+        joint = rows.joint[own]
+        rests = sums[last, joint] - sums[first, joint] > RESTING * (last - first)
+        found[own] = np.where(rests, dry[joint], 0.0)
+    return found
 
 
 def _another_motion(rows: Equations, e: Array, inside: Array) -> bool:
