@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -64,6 +65,15 @@ EXCHANGED = [0, 2, 1, 3, 4, 5]
 SECOND = np.where(np.arange(6) == 1, -1.0, 1.0)
 
 
+@cache
+def measured(paired):
+    """A robot, positions, torques and directions of poses, and what is said of them."""
+    robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(10)
+    q, tau, sides = both_sides(dy.control.perturbed(robot, 0.2, seed=1), 40, rng, 1.5 if paired else 0.0, noise=0.05)
+    direction = sides if paired else None
+    return robot, q, tau, direction, str(identify_static(robot, q, tau, direction=direction))
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -83,10 +93,7 @@ SECOND = np.where(np.arange(6) == 1, -1.0, 1.0)
 )
 @pytest.mark.parametrize("paired", [False, True])
 def test_columns_that_gravity_does_not_explain_are_named(change, words, paired):
-    robot, rng = dy.load("ur5e").replace(friction=0), np.random.default_rng(10)
-    q, tau, sides = both_sides(dy.control.perturbed(robot, 0.2, seed=1), 40, rng, 1.5 if paired else 0.0, noise=0.05)
-    direction = sides if paired else None
-    right = str(identify_static(robot, q, tau, direction=direction))
+    robot, q, tau, direction, right = measured(paired)
     assert "seem" not in right
     assert "does not explain" not in right
     lines = identify_static(robot, *change(q, tau), direction=direction).verdict
