@@ -56,9 +56,10 @@ def test_a_scale_about_another_angle_than_zero_is_named_with_its_zero():
     assert finding.cure.endswith(f"and zero=(0,0,{finding.zero[2]:.4g},0,0,0)")
 
 
-def test_scales_of_two_joints_are_not_taken_for_one_of_another_value():
-    robot, log = simulated("panda", 7)
-    both = scaled(scaled(log, 3, 1.25, torques=False), 1, 0.9, torques=False)
+@pytest.mark.parametrize(("name", "joint"), few_of([("three joints", 2), ("panda", 3)], [("three joints", 2)]))
+def test_scales_of_two_joints_are_not_taken_for_one_of_another_value(name, joint):
+    robot, log = simulated(name, 7)
+    both = scaled(scaled(log, joint, 1.25, torques=False), 1, 0.9, torques=False)
     found = dy.identify(robot, both, compare=(), estimator="weighted")
     assert found.log_findings == ()
     assert found.verdict.grade == "doubtful"

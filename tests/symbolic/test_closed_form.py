@@ -255,7 +255,7 @@ def test_kernel_of_another_name_is_refused():
 # identities, proven
 
 
-@pytest.mark.parametrize("name", HEAVY)
+@pytest.mark.parametrize("name", HEAVIER)
 def test_rate_minus_twice_coriolis_is_skew(name):
     form = in_numbers(name).form
     assert (form.N + form.N.T).view(Formulas).is_zero
