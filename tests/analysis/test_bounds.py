@@ -16,9 +16,9 @@ PRP = {"g": 9.81, "m_1": 3.0, "m_2": 2.0, "m_3": 1.0, "I_2": 0.2, "I_3": 0.1, "d
 # name: (parameters, lower, upper, seconds)
 ROBOTS = {
     "scara": (None, None, None, 5.0),
-    "stanford": (None, None, None, 2.0),
+    "stanford": (None, None, None, 1.0),
     "planar_prp": (PRP, [-1.0, -3.0, 0.2], [1.0, 3.0, 1.5], 5.0),
-    "ur5e": (None, None, None, 2.0),
+    "ur5e": (None, None, None, 1.0),
 }
 
 

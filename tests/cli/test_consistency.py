@@ -25,8 +25,9 @@ COMMANDS = dict(sorted(cli.commands.items()))
 SOURCE = Path(dy.__file__).parents[1]
 # examples that would search or measure for long are told to do so less long
 HASTE = {
-    "dynamis excite": " --seconds 0.5", "dynamis bench": " --seconds 0.02", "dynamis report": " --seconds 1",
-    "dynamis redundancy": " --cycles 1 --period 0.5", "dynamis workspace": " --samples 20000",
+    "dynamis excite": " --seconds 0.2 --restarts 1 --time 4", "dynamis bench": " --seconds 0.02", "dynamis report": " --seconds 0.3",
+    "dynamis redundancy": " --cycles 1 --period 0.25", "dynamis workspace": " --samples 20000",
+    "dynamis sweep study.toml -o": " --workers 2",
 }  # fmt: skip
 # what an example needs besides: the recordings of real arms, a browser
 NEEDS = {

@@ -172,7 +172,7 @@ def test_a_motion_given_by_points_is_examined_between_them():
     fine = scene.distances(ends[0] + np.linspace(0.0, 1.0, 2001)[:, None] * np.diff(ends, axis=0)).min()
     assert not found.free
     assert found.distance == pytest.approx(fine, abs=1e-4)
-    best = dy.optimize.trajectory(robot, *ends, 0.8, nodes=8, collision=scene)
+    best = dy.optimize.trajectory(robot, *ends, 0.8, nodes=8, iterations=3, collision=scene)
     assert best.clearance.free == scene.along(best).free
     assert best.clearance.distance == scene.along(best).distance
     for times in ([1.0, 0.0], [0.0, np.nan], [0.0, np.inf]):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from campaign_params import few_of
 from random_trees import random_inertia
 
 import dynamis as dy
@@ -170,7 +171,8 @@ def some_states(robot, count, dtype=float):
     return [x.astype(dtype) for x in (robot.random(rng, count), *rng.uniform(-1.0, 1.0, (2, count, robot.n)))]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+# both in both precisions: campaign
+@pytest.mark.parametrize("dtype", few_of([np.float64, np.float32], [np.float64]))
 def test_compiled_loops_give_the_bits_of_straight_code(long_arm, dtype, monkeypatch, tmp_path):
     """Whole vectors of states and rests of them, by either tier."""
     states = some_states(long_arm, 19, dtype)
@@ -286,7 +288,7 @@ def test_derivatives_of_accelerations_have_a_loop_for_each_leg(quadruped):
     assert [x.tolist() for x in values_by_parts(parts, code, inputs)] == [x.tolist() for x in values(code, inputs)]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", few_of([np.float64, np.float32], [np.float32]))
 def test_compiled_columns_give_the_bits_of_straight_code(quadruped, dtype, monkeypatch, tmp_path):
     states = some_states(quadruped, 19, dtype)
     name = "forward_dynamics_derivatives"

@@ -148,7 +148,7 @@ def errors(kind, name):
 
 CASES = [(kind, name) for kind in STATED for name in ROBOTS]
 # each law on one robot every time
-USUAL = [(kind, list(ROBOTS)[k % len(ROBOTS)]) for k, kind in enumerate(STATED)]
+USUAL = [(kind, ROBOTS[(k + 1) % len(ROBOTS)]) for k, kind in enumerate(STATED)]
 
 
 @pytest.mark.parametrize(("kind", "name"), few_of(CASES, USUAL))
@@ -199,7 +199,7 @@ def test_compiled_it_is_what_it_is_in_python(kind, name):
         assert np.abs(made.drives[:3] - x).max() < 1e-12 * max(1.0, np.abs(x).max())
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", few_of(ROBOTS, [name for kind, name in USUAL if kind == "hybrid"]))
 def test_the_force_of_the_hybrid_law_converges_in_spite_of_the_wrong_weight(name):
     _, _, _, wrenches, made = motion("hybrid", name)
     push = next(iter(wrenches.values()))

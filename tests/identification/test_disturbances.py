@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from campaign_params import few_of
 
 import dynamis as dy
 from dynamis.cli.hints import for_command_line
@@ -35,7 +36,7 @@ def identified(log, **options):
     return dy.identify("ur5e", log, compare=(), **options)
 
 
-@pytest.mark.parametrize("name", PUSHES)
+@pytest.mark.parametrize("name", few_of(PUSHES, ["two"]))
 def test_pushes_are_named_with_their_times_and_the_argument_that_leaves_them_out(name):
     pushed = log(PUSHES[name])
     found = identified(pushed)

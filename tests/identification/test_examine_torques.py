@@ -40,7 +40,7 @@ CLEAN = {
 EVERY_CLEAN = list(itertools.product(CLEAN, ROBOTS))
 
 
-@pytest.mark.parametrize(("options", "name"), few_of(EVERY_CLEAN, [*EVERY_CLEAN[:5], *EVERY_CLEAN[5::2]]))
+@pytest.mark.parametrize(("options", "name"), few_of(EVERY_CLEAN, [*EVERY_CLEAN[:5], *EVERY_CLEAN[6::6]]))
 def test_clean_samples_are_not_accused(options, name):
     assert examine_torques(sampled(ROBOTS[name], **CLEAN[options]), ROBOTS[name]) == []
 
@@ -72,8 +72,10 @@ def test_halved_torques_zeros_delays_and_a_ceiling_are_named_with_their_correcti
     assert "hung from the ceiling" in found.text
 
 
-@pytest.mark.parametrize("name", ["ur5e", "puma560"])
-@pytest.mark.parametrize("seconds", [-0.06, 0.16, 0.3])
+@pytest.mark.parametrize(
+    ("name", "seconds"),
+    few_of(itertools.product(["ur5e", "puma560"], [-0.06, 0.16, 0.3]), [("ur5e", -0.06), ("ur5e", 0.16), ("puma560", 0.3)]),
+)
 def test_long_delays_are_named(name, seconds):
     robot = ROBOTS[name]
     samples = sampled(robot, friction=0.1, rate=250.0, seconds=20.0)
@@ -85,7 +87,7 @@ def test_long_delays_are_named(name, seconds):
     assert abs(found.delay - seconds) < 0.03 * abs(seconds)
 
 
-@pytest.mark.parametrize("name", few_of(ROBOTS, ["panda", "stanford"]))
+@pytest.mark.parametrize("name", few_of(ROBOTS, ["stanford"]))
 def test_the_wrong_sign_of_any_torque_is_named(name):
     robot = ROBOTS[name]
     samples = sampled(robot)
@@ -102,7 +104,7 @@ def test_two_wrong_signs_are_both_named():
     assert {(f.code, f.column) for f in found} == {("wrong sign", "tau.panda_joint2"), ("wrong sign", "tau.panda_joint6")}
 
 
-@pytest.mark.parametrize("name", ["ur5e", "panda", "stanford"])
+@pytest.mark.parametrize("name", few_of(["ur5e", "panda", "stanford"], ["ur5e"]))
 def test_the_wrong_sign_of_a_position_is_told_from_that_of_a_torque(name):
     robot = ROBOTS[name]
     samples = sampled(robot)
@@ -111,7 +113,7 @@ def test_the_wrong_sign_of_a_position_is_told_from_that_of_a_torque(name):
     only(found, "wrong sign", f"q.{robot.coordinate_names[1]}")
 
 
-@pytest.mark.parametrize("name", few_of(ROBOTS, ["ur5e", "stanford"]))
+@pytest.mark.parametrize("name", few_of(ROBOTS, ["stanford"]))
 def test_swapped_columns_are_named(name):
     robot = ROBOTS[name]
     samples, names = sampled(robot), robot.coordinate_names
@@ -124,7 +126,7 @@ def test_swapped_columns_are_named(name):
     assert f"'q.{names[1]}'" in only(found, "swapped", f"q.{names[0]}").text
 
 
-@pytest.mark.parametrize("name", few_of(ROBOTS, ["puma560", "stanford"]))
+@pytest.mark.parametrize("name", few_of(ROBOTS, ["stanford"]))
 def test_degrees_and_other_units_are_named(name):
     robot = ROBOTS[name]
     samples = sampled(robot)
@@ -137,16 +139,11 @@ def test_degrees_and_other_units_are_named(name):
     assert (found.severity, found.code) == ("warning", "wrong scale")
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "severity"),
-    [
-        ("ur5e", "puma560", "error"),
-        ("ur5e", "stanford", "error"),
-        ("puma560", "ur5e", "error"),
-        ("stanford", "ur5e", "error"),
-        ("puma560", "stanford", "warning"),
-    ],
-)
+OTHERS = [("ur5e", "stanford", "error"), ("stanford", "ur5e", "error"), ("puma560", "stanford", "warning"),
+          ("ur5e", "puma560", "error"), ("puma560", "ur5e", "error")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "severity"), few_of(OTHERS, OTHERS[:3]))
 def test_the_log_of_another_robot_is_named(one, other, severity):
     (found,) = examine_torques(sampled(ROBOTS[one]), ROBOTS[other])
     assert (found.severity, found.code) == (severity, "another robot")
@@ -215,9 +212,10 @@ MOUNTINGS = {
     "29 degrees": (0.0, 4.7, -8.61),
 }  # fmt: skip
 EVERY_MOUNTING = list(itertools.product(["ur5e", "puma560", "stanford"], MOUNTINGS))
+USUAL_MOUNTINGS = zip(["ur5e", "puma560", "ur5e", "puma560", "stanford"], MOUNTINGS, strict=True)
 
 
-@pytest.mark.parametrize(("name", "how"), few_of(EVERY_MOUNTING, EVERY_MOUNTING[::2]))
+@pytest.mark.parametrize(("name", "how"), few_of(EVERY_MOUNTING, USUAL_MOUNTINGS))
 def test_any_mounting_is_named_with_its_gravity_although_the_file_is_inaccurate(name, how):
     robot, gravity = ROBOTS[name], MOUNTINGS[how]
     words = "from the ceiling" if how == "ceiling" else "mounted otherwise"
@@ -230,7 +228,7 @@ def test_any_mounting_is_named_with_its_gravity_although_the_file_is_inaccurate(
     assert np.linalg.norm(named - gravity) < TILT * 9.81
 
 
-@pytest.mark.parametrize("name", ["ur5e", "stanford"])
+@pytest.mark.parametrize("name", few_of(["ur5e", "stanford"], ["ur5e"]))
 def test_torques_without_gravity_are_named(name):
     robot = ROBOTS[name]
     samples = sampled(dy.control.perturbed(robot, 0.2, seed=7), friction=0.2)
@@ -247,7 +245,10 @@ def test_gravity_along_all_axes_is_not_guessed():
     assert np.linalg.norm(named - [3.0, 0.0, 0.0]) < TILT * 9.81
 
 
-@pytest.mark.parametrize(("name", "seed"), [("ur5e", 1), ("ur5e", 2), ("panda", 3), ("stanford", 4), ("puma560", 5)])
+FAR_OFF = [("ur5e", 1), ("stanford", 4), ("ur5e", 2), ("panda", 3), ("puma560", 5)]
+
+
+@pytest.mark.parametrize(("name", "seed"), few_of(FAR_OFF, FAR_OFF[:2]))
 def test_a_file_that_is_30_percent_off_is_no_other_mounting(name, seed):
     robot = ROBOTS[name]
     real = dy.control.perturbed(robot, 0.3, seed=seed)

@@ -10,9 +10,7 @@ ORDERS = {"cycle": [1, 2, 0], "cycle of links": [0, 2, 3, 1], "every second": [0
 CASES = [(name, order) for name in ARMS for order in ORDERS]
 
 
-@pytest.mark.parametrize(
-    ("name", "order"), few_of(CASES, [("ur5e", "cycle"), ("panda", "cycle of links"), ("ur5e", "every second")])
-)
+@pytest.mark.parametrize(("name", "order"), few_of(CASES, [("ur5e", "cycle"), ("ur5e", "every second")]))
 def test_exchanged_torque_columns_are_named_in_their_order(name, order):
     robot, log = simulated(name, 7)
     given = [*ORDERS[order], *range(len(ORDERS[order]), robot.n)]
@@ -27,7 +25,7 @@ def test_exchanged_torque_columns_are_named_in_their_order(name, order):
 JOINT_ORDERS = {"backwards": [5, 4, 3, 2, 1, 0], "last joint first": [5, 0, 1, 2, 3, 4], "any": [4, 0, 2, 1, 5, 3]}
 
 
-@pytest.mark.parametrize("order", JOINT_ORDERS)
+@pytest.mark.parametrize("order", few_of(JOINT_ORDERS, ["any"]))
 def test_joints_whose_positions_and_torques_are_in_another_order_are_named_in_their_order(order):
     robot, log = simulated("ur5e", 7)
     given = JOINT_ORDERS[order]

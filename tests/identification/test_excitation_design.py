@@ -304,7 +304,7 @@ def test_links_do_not_collide_along_a_motion():
     pytest.importorskip("coal", reason="coal is not installed: pip install coal")
     robot = dy.load("ur5e")
     scene = dy.collision.Scene(robot, obstacles={"floor": dy.collision.Obstacle("half_space")}, margin=0.01)
-    options = {"duration": 4.0, "harmonics": 2, "restarts": 1, "seconds": 2.0}
+    options = {"duration": 4.0, "harmonics": 2, "restarts": 1, "seconds": 0.8}
     careless, careful = (design_excitation(robot, collision=x, **options) for x in (None, scene))
     assert scene.in_collision(careless.sample(100.0)[1]).any()
     assert not scene.in_collision(careful.sample(100.0)[1]).any()

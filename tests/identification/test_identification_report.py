@@ -115,8 +115,8 @@ def test_everything_is_said(written):
         assert markdown.prose(words) in said or words in said
 
 
-def test_a_separate_validation_log_is_drawn(written):
-    case = written[0]
+def test_a_separate_validation_log_is_drawn():
+    case = simulated("planar_2r_melchiorri", seconds=10.0)
     v = cross_validate(WeightedLeastSquares(), case.rows, k=3, prior=case.prior)
     half = case.rows.select(case.rows.t > 5.0)
     first, later = case.rows.select(case.rows.t <= 5.0), dataclasses.replace(v, predicted=v.predicted[case.rows.t > 5.0])

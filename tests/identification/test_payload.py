@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from campaign_params import few_of
 
 import dynamis as dy
 from dynamis.errors import InputError
@@ -171,9 +172,10 @@ def test_an_arm_whose_model_is_wrong_is_put_right_by_a_log_of_it_empty():
     assert np.all(np.abs(found.parameters - BOX.parameters) < 4.0 * found.standard_errors)
     assert found.standard_errors[0] < 0.05
     doubtful = identify_payload(believed, loaded, arm=0.2)
-    assert "assumed exact" in identify_payload(believed, loaded).verdict[-1]
+    exact = identify_payload(believed, loaded)
+    assert "assumed exact" in exact.verdict[-1]
     assert "assumed exact" not in str(found) + str(doubtful)
-    assert doubtful.standard_errors[0] > 5.0 * identify_payload(believed, loaded).standard_errors[0]
+    assert doubtful.standard_errors[0] > 5.0 * exact.standard_errors[0]
 
 
 def test_two_kilogrammes_added_to_a_real_log_are_found():
@@ -259,7 +261,7 @@ def with_finger():
     return dy.Robot(d)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize("noise", few_of([0.0, 0.02], [0.02]))
 def test_a_load_before_the_finger_is_not_ascribed_to_the_finger(with_finger, noise):
     rng, hand = np.random.default_rng(12), "wrist_3_link"
     q, v, a = motion(with_finger, 600, rng, period=0.01)

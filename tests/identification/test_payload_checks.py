@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from spoiled_logs import motion
+from spoiled_logs import motion, three_joints
 
 import dynamis as dy
 from dynamis.cli.commands import cli
@@ -36,16 +36,24 @@ def real(arm):
     return dy.control.perturbed(arm, 0.15, seed=4).replace(friction=laws)
 
 
-def log_of(robot, source, gravity=None):
-    rng, t = np.random.default_rng(len(source)), np.arange(3000) * 0.004
-    w = 2.0 * np.pi * np.array([0.11, 0.17, 0.23, 0.31, 0.37, 0.43])
-    sizes, angle = np.array([1.0, 0.6, 0.8, 1.0, 1.0, 1.2]), np.outer(t, w)
-    more = np.outer(t, 2.9 * w) + np.arange(6)
-    q = sizes * np.sin(angle) + 0.2 * np.sin(more) + [0.0, -1.3, 1.2, -0.5, 0.8, 0.0]
+# of each joint: frequency in Hz, size and middle of its motion, and its friction
+SIX = (
+    np.array([0.11, 0.17, 0.23, 0.31, 0.37, 0.43]), np.array([1.0, 0.6, 0.8, 1.0, 1.0, 1.2]),
+    np.array([0.0, -1.3, 1.2, -0.5, 0.8, 0.0]), np.array(FRICTION),
+)  # fmt: skip
+THREE = np.array([0.23, 0.31, 0.43]), np.array([1.0, 0.8, 1.0]), np.array([0.0, 0.6, 0.8]), np.array([4.0, 6.0, 3.0])
+
+
+def log_of(robot, source, gravity=None, count=3000):
+    rng, t = np.random.default_rng(len(source)), np.arange(count) * 0.004
+    frequency, sizes, middle, friction = SIX if robot.n == 6 else THREE
+    w = 2.0 * np.pi * frequency
+    angle, more = np.outer(t, w), np.outer(t, 2.9 * w) + np.arange(robot.n)
+    q = sizes * np.sin(angle) + 0.2 * np.sin(more) + middle
     v = sizes * w * np.cos(angle) + 0.58 * w * np.cos(more)
     a = -sizes * w**2 * np.sin(angle) - 1.682 * w**2 * np.sin(more)
     moved = robot if gravity is None else robot.replace(gravity=gravity)
-    tau = moved.inverse_dynamics(q, v, a) + 0.05 * np.array(FRICTION) * rng.normal(size=q.shape)
+    tau = moved.inverse_dynamics(q, v, a) + 0.05 * friction * rng.normal(size=q.shape)
     return Samples.of(q, v, a, tau, period=0.004, parallel=20.0, every=5, source=source)
 
 
@@ -54,30 +62,55 @@ def logs(real):
     return log_of(real.replace(payload=BOX), "loaded"), log_of(real, "empty")
 
 
+@pytest.fixture(scope="module")
+def clean(arm, logs):
+    """What is found of logs without mistakes."""
+    return identify_payload(arm, logs[0], reference=logs[1])
+
+
+@dataclass(frozen=True)
+class Case:
+    """An arm, the real one, which differs from it, and logs of that with and without a load."""
+
+    arm: dy.Robot
+    real: dy.Robot
+    loaded: Samples
+    empty: Samples
+    count: int  # rows of each
+
+
+@pytest.fixture(scope="module", params=["three joints", pytest.param("ur5e", marks=pytest.mark.campaign)])
+def case(request):
+    """A small arm for what does not depend on the arm."""
+    arm, count = (three_joints(), 2000) if request.param == "three joints" else (dy.load("ur5e"), 3000)
+    sizes = (THREE if arm.n == 3 else SIX)[3]
+    laws = {name: {"viscous": f, "coulomb": f} for name, f in zip(arm.joint_names, sizes, strict=True)}
+    real = dy.control.perturbed(arm, 0.15, seed=4).replace(friction=laws)
+    return Case(arm, real, log_of(real.replace(payload=BOX), "loaded", count=count), log_of(real, "empty", count=count), count)
+
+
 def torques(log, change):
     return replace(log, tau=change(log.tau))
 
 
-def test_logs_without_mistakes_are_not_doubted(arm, logs):
-    loaded, empty = logs
-    found = identify_payload(arm, loaded, reference=empty)
-    assert found.doubts == ()
-    assert not found.negative
-    assert found.mass == pytest.approx(2.0, abs=0.05)
+def test_logs_without_mistakes_are_not_doubted(clean):
+    assert clean.doubts == ()
+    assert not clean.negative
+    assert clean.mass == pytest.approx(2.0, abs=0.05)
 
 
-def test_rotors_that_the_file_lacks_are_corrected_with_the_reference(arm, logs):
+def test_rotors_that_the_file_lacks_are_corrected_with_the_reference(arm, logs, clean):
     rotors = np.array([4.0, 5.0, 2.2, 0.35, 0.25, 0.08])
     loaded, empty = (replace(log, tau=log.tau + rotors * log.a) for log in logs)
-    found, without = identify_payload(arm, loaded, reference=empty), identify_payload(arm, logs[0], reference=logs[1])
+    found = identify_payload(arm, loaded, reference=empty)
     assert found.doubts == ()
-    assert np.all(found.residual_after < 1.3 * without.residual_after)
-    assert np.all(found.standard_errors < 1.5 * without.standard_errors)
+    assert np.all(found.residual_after < 1.3 * clean.residual_after)
+    assert np.all(found.standard_errors < 1.5 * clean.standard_errors)
     assert np.all(np.abs(found.parameters - BOX.parameters) < 5.0 * found.standard_errors)
 
 
-def test_exchanged_logs_are_named_with_the_mass_that_they_give_exchanged(arm, logs):
-    loaded, empty = logs
+def test_exchanged_logs_are_named_with_the_mass_that_they_give_exchanged(case):
+    arm, loaded, empty = case.arm, case.loaded, case.empty
     found = identify_payload(arm, empty, reference=loaded)
     assert found.negative
     assert not found.detected
@@ -85,7 +118,7 @@ def test_exchanged_logs_are_named_with_the_mass_that_they_give_exchanged(arm, lo
     (doubt,) = found.doubts
     assert re.search("load and without seem to be exchanged; exchanged, they give (1.9|2)", doubt)
     with pytest.raises(InputError, match="seem to be exchanged: in the order"):
-        identify_payload(arm, torques(loaded, lambda tau: tau[:, [1, 2, 3, 4, 5, 0]]), reference=empty)
+        identify_payload(arm, torques(loaded, lambda tau: np.roll(tau, -1, axis=1)), reference=empty)
 
 
 def test_a_negative_mass_without_a_reference_is_doubted(arm):
@@ -98,24 +131,24 @@ def test_a_negative_mass_without_a_reference_is_doubted(arm):
 @pytest.mark.parametrize(
     ("change", "cause"),
     [
-        (lambda tau: tau * [1, -1, 1, 1, 1, 1], "wrong sign"),
-        (lambda tau: tau[:, [0, 2, 1, 3, 4, 5]], "swapped"),
+        (lambda tau: tau * np.where(np.arange(tau.shape[1]) == 2, -1, 1), "wrong sign"),
+        (lambda tau: tau[:, [2, 1, 0, *range(3, tau.shape[1])]], "swapped"),
     ],
 )
-def test_logs_that_identify_rejects_are_rejected(arm, logs, change, cause):
-    loaded, empty = logs
+def test_logs_that_identify_rejects_are_rejected(case, change, cause):
+    arm, loaded, empty = case.arm, case.loaded, case.empty
     both = torques(loaded, change), torques(empty, change)
     with pytest.raises(InputError, match=cause):
         identify_payload(arm, both[0], reference=both[1])
     assert identify_payload(arm, both[0], reference=both[1], examined=False).mass == pytest.approx(2.0, abs=0.1)
 
 
-def test_an_arm_hung_from_the_ceiling_is_rejected_with_and_without_a_reference(arm, real):
+def test_an_arm_hung_from_the_ceiling_is_rejected_with_and_without_a_reference(case):
     up = [0.0, 0.0, 9.81]
-    loaded, empty = log_of(real.replace(payload=BOX), "loaded", up), log_of(real, "empty", up)
-    for reference in (empty, None):
+    loaded = log_of(case.real.replace(payload=BOX), "loaded", up, case.count)
+    for reference in (log_of(case.real, "empty", up, case.count), None):
         with pytest.raises(InputError, match="hung from the ceiling"):
-            identify_payload(arm, loaded, reference=reference)
+            identify_payload(case.arm, loaded, reference=reference)
 
 
 def test_torques_of_another_scale_in_both_logs_are_doubted(arm, logs):
@@ -145,34 +178,34 @@ def test_a_small_scale_is_found_although_the_load_absorbs_most_of_it(arm, logs, 
     assert mass == pytest.approx(2.0, abs=4.0 * error)
 
 
-def test_the_joint_whose_torques_have_another_scale_is_named(arm, logs):
-    loaded, empty = logs
-    found = identify_payload(arm, torques(loaded, lambda tau: tau * [1, 1, 0.9, 1, 1, 1]), reference=empty)
-    assert "the torques with load of 'elbow_joint' seem to be 0." in found.doubts[0]
+def test_the_joint_whose_torques_have_another_scale_is_named(case):
+    scaled = torques(case.loaded, lambda tau: tau * np.where(np.arange(case.arm.n) == 2, 0.9, 1.0))
+    found = identify_payload(case.arm, scaled, reference=case.empty)
+    assert f"the torques with load of {case.arm.coordinate_names[2]!r} seem to be 0." in found.doubts[0]
 
 
 @pytest.mark.parametrize(
-    ("part", "words"), [(slice(0, 1200), "the last (59|60|61) %"), (slice(1900, None), "the first (62|63|64) %")]
+    ("part", "words"), [(slice(0, 40), "the last (59|60|61) %"), (slice(63, 100), "the first (62|63|64) %")]
 )
-def test_a_load_carried_in_a_part_of_the_log_is_named(arm, real, logs, part, words):
-    loaded, empty = logs
-    tau = loaded.tau.copy()
-    tau[part] = log_of(real, "loaded").tau[part]
-    found = identify_payload(arm, replace(loaded, tau=tau), reference=empty, examined=False)
+def test_a_load_carried_in_a_part_of_the_log_is_named(case, part, words):
+    tau, rows = case.loaded.tau.copy(), slice(part.start * case.count // 100, part.stop * case.count // 100)
+    tau[rows] = log_of(case.real, "loaded", count=case.count).tau[rows]
+    found = identify_payload(case.arm, replace(case.loaded, tau=tau), reference=case.empty, examined=False)
     assert re.search(f"the load seems to have been carried in {words}", found.doubts[0])
 
 
-def test_a_part_with_the_load_is_never_nearly_the_whole_log(arm, logs):
-    rows = PayloadRows(arm, "tool0", logs[:1], logs[1:], CORRECTIONS, 3.0).separated()
+def test_a_part_with_the_load_is_never_nearly_the_whole_log(case):
+    rows = PayloadRows(case.arm, case.arm.link_names[-1], (case.loaded,), (case.empty,), CORRECTIONS, 3.0).separated()
     shares = [int(re.findall(r"([0-9]+) %", cause.text)[0]) for cause in parts(rows)]
     assert len(shares) == 2
     assert min(shares) >= 1
     assert max(shares) <= 99
 
 
-def test_the_link_that_carries_the_load_is_named_beyond_the_frame_too(arm, logs):
-    found = identify_payload(arm, logs[0], reference=logs[1], frame="forearm_link")
-    assert "'wrist_3_link' seems to carry the load, not 'forearm_link'" in found.doubts[0]
+def test_the_link_that_carries_the_load_is_named_beyond_the_frame_too(case):
+    frame, carrying = ("forearm_link", "wrist_3_link") if case.arm.n == 6 else ("link0", "link2")
+    found = identify_payload(case.arm, case.loaded, reference=case.empty, frame=frame)
+    assert f"{carrying!r} seems to carry the load, not {frame!r}" in found.doubts[0]
     assert "the mass 2.0" in found.doubts[0] or "the mass 1.9" in found.doubts[0]
 
 
@@ -193,19 +226,17 @@ def test_logs_with_friction_that_the_model_lacks_are_not_accused_of_a_scale(name
 
 
 @pytest.mark.parametrize("other", [lambda tau: tau[::-1], lambda tau: np.roll(tau, 700, axis=0)])
-def test_torques_that_no_load_explains_are_doubted(arm, logs, other):
-    loaded, empty = logs
-    found = identify_payload(arm, torques(loaded, other), reference=empty, examined=False)
+def test_torques_that_no_load_explains_are_doubted(case, other):
+    found = identify_payload(case.arm, torques(case.loaded, other), reference=case.empty, examined=False)
     assert any("the load does not explain the difference of the logs" in doubt for doubt in found.doubts)
 
 
-def test_friction_of_the_log_with_load_is_its_own_where_it_differs_from_the_reference(arm, real, logs):
+def test_friction_of_the_log_with_load_is_its_own_where_it_differs_from_the_reference(arm, real, logs, clean):
     laws = {name: {"viscous": 0.8 * f, "coulomb": 0.8 * f} for name, f in zip(arm.joint_names, FRICTION, strict=True)}
     warm = real.replace(friction=laws)
     found = identify_payload(arm, log_of(warm.replace(payload=BOX), "loaded"), reference=logs[1])
-    same = identify_payload(arm, logs[0], reference=logs[1])
     assert found.doubts == ()
-    assert np.all(found.standard_errors < 2.0 * same.standard_errors)
+    assert np.all(found.standard_errors < 2.0 * clean.standard_errors)
     assert np.all(np.abs(found.parameters - BOX.parameters) < 5.0 * found.standard_errors)
     (line,) = [line for line in found.verdict if "friction or offsets seem to differ between the logs" in line]
     assert f"from which the values given are, the residual is {found.residual_after[-1]:.3g} N m" in line
@@ -256,29 +287,31 @@ def test_a_weight_that_agrees_with_the_inertial_forces_of_the_load_gives_the_mas
     assert abs(found.mass - 5.0) < 4.0 * found.standard_errors[0]
 
 
-def test_a_mistake_of_the_loaded_log_alone_is_found_by_its_residual(arm, logs):
-    loaded, empty = logs
+def test_a_mistake_of_the_loaded_log_alone_is_found_by_its_residual(case):
+    inverted = torques(case.loaded, lambda tau: tau * np.where(np.arange(case.arm.n) == 1, -1, 1))
     with pytest.raises(InputError, match="wrong sign"):
-        identify_payload(arm, torques(loaded, lambda tau: tau * [1, -1, 1, 1, 1, 1]), reference=empty)
+        identify_payload(case.arm, inverted, reference=case.empty)
 
 
-def test_a_heavy_load_is_no_mistake_of_the_log(arm):
+def test_a_heavy_load_is_no_mistake_of_the_log(case):
     heavy = Inertia.about_com(8.0, [0.0, 0.1, 0.2], 0.1 * np.eye(3))
-    found = identify_payload(arm, log_of(arm.replace(payload=heavy), "heavy"))
+    found = identify_payload(case.arm, log_of(case.arm.replace(payload=heavy), "heavy", count=case.count))
     assert found.doubts == ()
     assert found.mass == pytest.approx(8.0, abs=0.1)
 
 
-def test_the_command_gives_no_values_for_a_negative_mass_and_ends_with_status_1(logs, tmp_path):
-    for log in logs:
+def test_the_command_gives_no_values_for_a_negative_mass_and_ends_with_status_1(case, tmp_path):
+    case.arm.write(tmp_path / "arm.toml")
+    for log in (case.loaded, case.empty):
         np.savez(tmp_path / f"{log.source}.npz", t=log.t, q=log.q, tau=log.tau)
     files, out = [str(tmp_path / f"{name}.npz") for name in ("empty", "loaded")], tmp_path / "out.urdf"
-    result = CliRunner().invoke(cli, ["payload", "ur5e", files[0], "--reference", files[1], "--out", str(out)])
+    arm = str(tmp_path / "arm.toml")
+    result = CliRunner().invoke(cli, ["payload", arm, files[0], "--reference", files[1], "--out", str(out)])
     words = " ".join(result.output.split())
     assert result.exit_code == 1, words
-    assert "UR5e: negative mass at tool0" in words
+    assert f"{case.arm.name}: negative mass at {'tool0' if case.arm.n == 6 else 'link2'}" in words
     assert "seem to be exchanged" in words
     assert "Payload parameters" not in words
     assert not out.exists()
-    right = CliRunner().invoke(cli, ["payload", "ur5e", files[1], "--reference", files[0]])
+    right = CliRunner().invoke(cli, ["payload", arm, files[1], "--reference", files[0]])
     assert right.exit_code == 0, right.output

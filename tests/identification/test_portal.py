@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from campaign_params import few_of
 
 import dynamis as dy
 from dynamis.identification import Log
@@ -54,7 +55,7 @@ def recorded(seed):
     return robot, t, q, tau + rng.normal(size=q.shape) * [8.0, 5.0, 4.0, 0.08]
 
 
-@pytest.mark.parametrize("seed", [0, 4])
+@pytest.mark.parametrize("seed", few_of([0, 4], [0]))
 def test_two_exchanged_axes_are_named_where_residuals_hardly_tell(seed):
     robot, t, q, tau = recorded(seed)
     assert dy.identify(robot, Log(t, q, tau), compare=()).verdict.grade == "good"

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from examined_logs import measured
+from spoiled_logs import three_joints
 
 import dynamis as dy
 from dynamis.errors import InputError
@@ -49,8 +50,9 @@ def test_a_position_that_was_held_does_not_jump_when_it_is_read_again():
 
 
 def test_a_jump_at_the_end_of_a_time_left_out_is_not_refused():
-    q = CLEAN.q.copy()
-    q[700:, 2] += 0.1
+    arm = three_joints()
+    log = replace(measured(arm), v=None)
+    log.q[700:, 2] += 0.1
     with pytest.raises(InputError, match="jumps by"):
-        dy.identify(UR, replace(CLEAN, q=q, v=None), compare=(), estimator="weighted")
-    dy.identify(UR, replace(CLEAN, q=q, v=None), compare=(), estimator="weighted", signals={"leave_out": (3.5, 6.0)})
+        dy.identify(arm, log, compare=(), estimator="weighted")
+    dy.identify(arm, log, compare=(), estimator="weighted", signals={"leave_out": (3.5, 6.0)})

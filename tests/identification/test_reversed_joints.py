@@ -20,7 +20,7 @@ def reversed_log(log, joint):
 
 
 @pytest.mark.parametrize(("name", "joint"), few_of([("puma560", 3), ("puma560", 4), *(("xarm7", k) for k in (0, 2, 4, 5))],
-                                                   [("puma560", 4), ("xarm7", 5)]))  # fmt: skip
+                                                   [("puma560", 4)]))  # fmt: skip
 def test_a_reversed_joint_that_the_inertias_absorb_is_named_after_a_refit(name, joint):
     robot, log = simulated(name, 21, error=0.3)
     own = robot.coordinate_names[joint]

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from campaign_params import few_of
 from floating import floating
 from random_trees import random_inertia, random_robot, random_states, relative_error
 
@@ -47,10 +48,20 @@ def everything(robot, q, v, a, frame):
 
 
 @pytest.mark.parametrize(
-    ("name", "base", "frame"), [("ur5e", "fixed", "tool0"), ("go2", "floating", "FL_foot"), ("stanford", "fixed", "link6")]
+    ("name", "base", "frame"),
+    few_of(
+        [
+            ("stanford", "fixed", "link6"),
+            ("scara", "floating", None),
+            ("ur5e", "fixed", "tool0"),
+            ("go2", "floating", "FL_foot"),
+        ],
+        [("stanford", "fixed", "link6"), ("scara", "floating", None)],
+    ),
 )
 def test_a_batch_gives_what_its_states_give_one_by_one(name, base, frame):
     robot = dy.load(name, base=base)
+    frame = frame or robot.link_names[-1]
     q, v, a = random_states(np.random.default_rng(0), robot, 6)
     batch = everything(robot, q.reshape(2, 3, -1), v.reshape(2, 3, -1), a.reshape(2, 3, -1), frame)
     for k in range(6):

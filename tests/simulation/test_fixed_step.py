@@ -202,8 +202,11 @@ def test_steps_too_long_for_the_energy_balance_are_a_warning():
     assert fine.energy_imbalance == abs(fine.energy_error).max() / fine.energy_exchanged
 
 
-@pytest.mark.parametrize("saturated", ["in the law", "by the actuators"])
-@pytest.mark.parametrize("method", ["rk4", "euler", "time_stepping"])
+STIFF = [("rk4", "by the actuators"), ("euler", "in the law"), ("time_stepping", "in the law"),
+         ("rk4", "in the law"), ("euler", "by the actuators"), ("time_stepping", "by the actuators")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "saturated"), few_of(STIFF, STIFF[:3]))
 def test_feedback_too_stiff_for_the_steps_is_a_warning_where_limits_hide_it_and_the_joint_is_too_light_for_the_energy(
     method, saturated
 ):

@@ -11,13 +11,8 @@ import dynamis as dy
 ARM = dy.load("planar_2r_melchiorri")
 
 
-# every joint type with the friction of the model, and two robots with each other treatment of friction
-OFTEN = [(name, "model") for name in NAMES] + [
-    ("screws", "smooth"),
-    ("screws", "none"),
-    ("wrists", "smooth"),
-    ("flyer", "none"),
-]
+# every joint type with the friction of the model, and a robot with each other treatment of friction
+OFTEN = [*((name, "model") for name in NAMES), ("wrists", "smooth"), ("flyer", "none")]
 CASES = few_of([(name, friction) for name in NAMES for friction in ("model", "smooth", "none")], OFTEN)
 
 

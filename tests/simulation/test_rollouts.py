@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from campaign_params import few_of
 from joint_zoo import zoo_robot
 from small_machines import pendulum
 
@@ -324,8 +325,10 @@ def test_steps_that_are_too_long_are_named_even_where_limits_of_the_torques_hide
         rollouts(robot, 0.02, starts, controller=law, step=2e-5, every=50)
 
 
-@pytest.mark.parametrize("every", [1, 7, 100])
-@pytest.mark.parametrize("method", ["rk4", "euler", "time_stepping"])
+NAMED = [(method, every) for method in ("rk4", "euler", "time_stepping") for every in (1, 7, 100)]
+
+
+@pytest.mark.parametrize(("method", "every"), few_of(NAMED, NAMED[::4]))
 def test_the_step_that_is_named_for_feedback_too_stiff_for_the_steps_gives_the_right_motion(method, every):
     robot = dy.load(
         """[robot]

@@ -1,10 +1,12 @@
 """What pushes: constants, functions of time and of the state, and what is done about those that fail."""
 
 import functools
+import itertools
 import re
 
 import numpy as np
 import pytest
+from campaign_params import few_of
 from small_machines import block, pendulum
 
 import dynamis as dy
@@ -62,17 +64,22 @@ def test_an_array_changed_after_the_call_does_not_change_the_torque():
     assert source(0.0, np.zeros(1), np.zeros(1)) == 3.0
 
 
-@pytest.mark.parametrize("method", [{}, {"method": "Radau"}, {"method": "rk4", "step": 1e-3}])
-@pytest.mark.parametrize("friction", ["none", "model"])
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        (boom, "RuntimeError: the gripper is lost"),
-        (lambda: [np.nan], r"returned \[nan\]"),
-        (lambda: [0.0, 0.0], r"shape \(2,\)"),
-    ],
-)
-def test_a_controller_that_fails_on_the_way_ends_the_motion_and_keeps_what_was(method, friction, how, says):
+METHODS = {"": {}, "Radau": {"method": "Radau"}, "rk4": {"method": "rk4", "step": 1e-3}}
+FAILURES = {
+    "raises": (boom, "RuntimeError: the gripper is lost"),
+    "nan": (lambda: [np.nan], r"returned \[nan\]"),
+    "shape": (lambda: [0.0, 0.0], r"shape \(2,\)"),
+}
+EVERY = list(itertools.product(METHODS, ("none", "model"), FAILURES))
+# each method with each kind of failure and each friction with each of both
+USUAL = [
+    (method, ("none", "model")[(i + j) % 2], failure) for i, method in enumerate(METHODS) for j, failure in enumerate(FAILURES)
+]
+
+
+@pytest.mark.parametrize(("method", "friction", "failure"), few_of(EVERY, USUAL))
+def test_a_controller_that_fails_on_the_way_ends_the_motion_and_keeps_what_was(method, friction, failure):
+    method, (how, says) = METHODS[method], FAILURES[failure]
     if method.get("step") and friction == "model":
         friction = "smooth"
     robot = pendulum(coulomb=0.3)

@@ -26,4 +26,4 @@ ROBOTS = [
 ]
 
 # large ones, whose code takes long to compile, are compared in a campaign only
-USUAL = [robot for robot in ROBOTS if not robot[0].startswith(("centauro", "hyq", "simple_humanoid", "icub"))]
+USUAL = [robot for robot in ROBOTS if not robot[0].startswith(("centauro", "hyq", "simple_humanoid", "icub", "talos"))]

@@ -33,7 +33,7 @@ MOTIONS = {
     "quintic spline": lambda: spline([0.0, 0.5, 1.2, 2.0], [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [0.0, 0.0]], order=5),
     "followed line": ur5e_line,
     "time_optimal": lambda: time_optimal(
-        dy.load("scara"), [[0, 0, 0.1, 0], [1, 0.5, 0.2, 0], [1, 1, 0.1, 1]], acceleration=4.0, points=20
+        dy.load("planar_2r_melchiorri"), [[0, 0], [1, 0.5], [1, 1]], acceleration=4.0, points=20
     ),
 }
 
