@@ -356,3 +356,17 @@ def test_numbers_that_are_not_finite_may_be_results_of_compiled_functions(missin
     kernel = arm.compile(inside)
     for dtype in (np.float64, np.float32):
         np.testing.assert_array_equal(kernel(q.astype(dtype))[-1], inside(arm, q[0].astype(dtype)))
+
+
+@pytest.mark.parametrize(
+    "kept", [list, tuple, np.array, lambda some: dict(enumerate(some))], ids=["list", "tuple", "array", "dict"]
+)
+def test_functions_in_containers_are_recorded_as_those_that_are_named(kept):
+    arm, functions = dy.load("scara"), kept([some_not_numbers, combined])
+    q = np.random.default_rng(2).normal(size=(10, arm.n))
+
+    def both(_robot, q):
+        return tuple(functions[k](q[:3]) for k in range(2))
+
+    for found, function in zip(arm.compile(both)(q), (some_not_numbers, combined), strict=True):
+        assert np.allclose(found, [function(x[:3]) for x in q], atol=1e-12)

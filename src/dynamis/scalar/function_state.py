@@ -8,12 +8,14 @@ import inspect
 import sys
 import sysconfig
 import types
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 CONTAINERS = (dict, list, set, np.ndarray)
 MAX_ENTRIES = 100_000  # of a container that is looked through: larger ones are tables
+MAX_FUNCTIONS = 1000  # in a container
 
 
 class FunctionState:
@@ -102,7 +104,8 @@ def _is_variable(x: Any) -> bool:
 
 
 def reachable(function: Any) -> list[Any]:
-    """A function with the functions and objects of the user that it uses: bound, in closures, attributes and globals."""
+    """A function with the functions and objects of the user that it uses: bound, in closures, attributes and globals, or in
+    containers there."""
     found, known = [function], {id(function)}
     for x in found:
         routine, code, module = _parts(x)
@@ -111,11 +114,21 @@ def reachable(function: Any) -> list[Any]:
         if is_users(module):
             held += [module.get(name) for name in getattr(code, "co_names", ())]
             held += vars(x).values() if hasattr(x, "__dict__") else ()
-        for y in held:
+        for y in _with_entries(held):
             if id(y) not in known and _may_remember(y):
                 known.add(id(y))
                 found.append(y)
     return found
+
+
+def _with_entries(held: Iterable[Any], depth: int = 3) -> Iterator[Any]:
+    """Objects, and the functions and objects in those that are containers, and in containers there."""
+    for x in held:
+        yield x
+        if type(x) in (list, tuple, set, dict) and len(x) <= MAX_FUNCTIONS and depth:
+            yield from _with_entries(x.values() if isinstance(x, dict) else x, depth - 1)
+        elif type(x) is np.ndarray and x.dtype == object and x.size <= MAX_FUNCTIONS:
+            yield from x.flat
 
 
 def namespace(x: Any) -> dict[str, Any]:
