@@ -1,11 +1,14 @@
 """Tables as other programs write them: decimal commas, names of columns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import dynamis as dy
 from dynamis.errors import InputError
 from dynamis.identification import Mapping, read_log
+from dynamis.identification.logs import examine
 
 ARM = dy.load("planar_2r_melchiorri")
 
@@ -83,7 +86,12 @@ def test_logs_of_universal_robots_are_recognised(tmp_path):
     names = ["timestamp", *(f"{kind}_{k}" for kind in kinds for k in range(2))]
     log = read(tmp_path, names, range(len(names)))
     assert (log.q[0].tolist(), log.v[0].tolist(), log.tau[0].tolist()) == ([3.0, 4.0], [5.0, 6.0], [9.0, 10.0])
-    assert any("computed by the model of the controller, not measured" in note for note in log.notes)
+    longer = replace(
+        log, t=np.arange(50.0), **{x: np.repeat(getattr(log, x), 25, axis=0) for x in ("q", "v", "tau")}, current=None
+    )
+    found = [x for x in examine(longer, ARM) if x.code == "computed torques"]
+    assert "'target_moment_0', … are computed by the model of the controller, not measured" in found[0].text
+    assert found[0].caps == 1
     measured = [name.replace("target_q", "actual_current_as_torque") for name in names]
     assert read(tmp_path, measured, range(len(names))).tau[0].tolist() == [1.0, 2.0]
 

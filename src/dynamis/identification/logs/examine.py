@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dynamis.display import counted
 from dynamis.errors import InputError, printable
-from dynamis.identification.logs.column_names import of_motor
+from dynamis.identification.logs.column_names import LAST_WORDS, of_motor
 from dynamis.identification.logs.examine_clock import FEW, clock_findings, displacement
 from dynamis.identification.logs.log import Log, LogFinding
 from dynamis.identification.logs.units import barest
@@ -97,8 +97,17 @@ def examine(log: Log, robot: Robot) -> list[LogFinding]:
     rows = np.flatnonzero(usable)
     if len(rows) < FEWEST:
         return findings
-    findings += [*clock_findings(log, robot), *_motion(log, robot, rows), *_torques(log, robot, rows)]
+    findings += [*_computed(log), *clock_findings(log, robot), *_motion(log, robot, rows), *_torques(log, robot, rows)]
     return sorted(findings, key=lambda finding: finding.severity != "error")
+
+
+def _computed(log: Log) -> Iterator[LogFinding]:
+    """Torques by whose names they are those of a controller's model."""
+    torque = next(iter(log.columns.get("tau", ())), "")
+    if any(word in torque for word in LAST_WORDS["torque"]):
+        text = f"the torques {printable(torque)}, … are computed by the model of the controller, not measured"
+        cure = "log measured torques, or currents with their constants: [current] in a mapping"
+        yield LogFinding("warning", "computed torques", torque, None, text, cure, caps=1)
 
 
 def _not_finite(log: Log) -> Iterator[LogFinding]:

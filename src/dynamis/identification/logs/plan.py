@@ -16,7 +16,6 @@ from dynamis.identification.logs.array_tables import Hdf5Table, NpzTable, Parque
 from dynamis.identification.logs.bag_table import SUFFIXES as BAGS
 from dynamis.identification.logs.bag_table import BagTable
 from dynamis.identification.logs.column_names import (
-    LAST_WORDS,
     Found,
     locking,
     nearly_found,
@@ -300,6 +299,3 @@ def _remarks(found: dict[str, Assigned]) -> Iterator[str]:
     """Yield what a user should know about the columns that were taken."""
     if len(set(columns := found["temperature"][1] if "temperature" in found else ())) == 1 and len(columns) > 1:
         yield f"the temperature {printable(columns[0])} is used for all joints"
-    torque = found["torque"][1][0] if "torque" in found else ""
-    if any(word in torque for word in LAST_WORDS["torque"]):
-        yield f"the torques {printable(torque)}, … are computed by the model of the controller, not measured"

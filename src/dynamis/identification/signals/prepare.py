@@ -27,6 +27,7 @@ from dynamis.identification.signals.stages import (
     kept_rows,
     long_gaps,
     motion,
+    notes_on_runs,
     on_the_clock,
     usable_stamps,
 )
@@ -152,13 +153,13 @@ def prepare(
     parallel = parallel or None
     edge = (0.0 if cutoff is None else 1.0 / cutoff) if trim is None else trim
     slowest = np.zeros(robot.n) if slow is None else _each_joint(slow, robot, "slow= takes speeds ≥ 0", 0.0)
-    samples = []
+    samples, resting = [], list[Array]()
     for run in runs:
         if cutoff is not None and len(run.t) * clock.period * cutoff < 1.0:
             continue
         q, v, a = motion(run, clock.period, derivative, cutoff, options or {})
         if robot.nq == robot.n:
-            v, a = at_rest(run.q, v, a, held, robot, notes)
+            v, a = at_rest(run.q, v, a, held, resting)
         drop = (automatic and parallel is not None) if rest is None else rest == "drop"
         rows = kept_rows(v, int(np.ceil(edge / clock.period - 1e-9)), drop, notes)
         if rows is None or Decimation(clock.period, parallel, every or 1).rows(rows.stop - rows.start) == 0:
@@ -170,8 +171,7 @@ def prepare(
         cut: dict[str, Any] = {name: None if x is None else x[rows] for name, x in arrays.items()}
         filters: dict[str, Any] = {"parallel": parallel, "every": every or 1, "smooth_torque": smooth_torque}
         samples.append(Samples.of(**cut, **filters, period=clock.period, source=raw.source))
-    if left_out := len(clock.runs) - len(samples):
-        notes.append(f"{left_out} of {counted(len(clock.runs), 'run')} dropped: too short for the filters, or without motion")
+    notes += notes_on_runs(len(samples), len(clock.runs), resting, robot)
     if not samples:
         raise InputError(f"no run of the log is long enough to be used ({'; '.join(notes)})")
     _check_used(samples, slow)

@@ -200,15 +200,24 @@ def motion(run: Even, period: float, method: str, cutoff: float | None, options:
     return q, v, a if run.a is None else _smooth(run.a, period, cutoff)
 
 
-def at_rest(q: Array, v: Array, a: Array, held: float, robot: Robot, notes: list[str]) -> tuple[Array, Array]:
-    """Return velocities and accelerations, zero for joints at rest, whose velocity noise would have a sign."""
-    still = np.flatnonzero(np.ptp(q, axis=0) < held)
-    if not len(still):
-        return v, a
-    notes.append(f"{', '.join(robot.coordinate_names[k] for k in still)}: does not move, taken to be at rest")
-    v, a = v.copy(), a.copy()
-    v[:, still], a[:, still] = 0.0, 0.0
-    return v, a
+def at_rest(q: Array, v: Array, a: Array, held: float, resting: list[Array]) -> tuple[Array, Array]:
+    """Return velocities and accelerations, zero for joints at rest, whose velocity noise would have a sign; which joints (n,)
+    these are is added to ``resting``."""
+    resting.append(still := np.ptp(q, axis=0) < held)
+    return (v, a) if not still.any() else (np.where(still, 0.0, v), np.where(still, 0.0, a))
+
+
+def notes_on_runs(kept: int, runs: int, resting: list[Array], robot: Robot) -> list[str]:
+    """Return notes on the joints that rest in runs, or in all of them, and on runs that are left out."""
+    found, count = list[str](), len(resting)
+    still = np.array(resting).reshape(count, -1)
+    for often in sorted(set(still.sum(axis=0)) - {0}, reverse=True):
+        names = ", ".join(robot.coordinate_names[k] for k in np.flatnonzero(still.sum(axis=0) == often))
+        where = "" if often == count else f" in {often} of {counted(count, 'run')}"
+        found.append(f"{names}: does not move{where}, taken to be at rest{' there' if where else ''}")
+    if kept < runs:
+        found.append(f"{runs - kept} of {counted(runs, 'run')} dropped: too short for the filters, or without motion")
+    return found
 
 
 def kept_rows(v: Array, edge: int, drop_rest: bool, notes: list[str]) -> slice | None:
