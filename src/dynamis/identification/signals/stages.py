@@ -210,7 +210,7 @@ def at_rest(q: Array, v: Array, a: Array, held: float, resting: list[Array]) -> 
 def notes_on_runs(kept: int, runs: int, resting: list[Array], robot: Robot) -> list[str]:
     """Return notes on the joints that rest in runs, or in all of them, and on runs that are left out."""
     found, count = list[str](), len(resting)
-    still = np.array(resting).reshape(count, -1)
+    still = np.array(resting, bool).reshape(count, robot.n)
     for often in sorted(set(still.sum(axis=0)) - {0}, reverse=True):
         names = ", ".join(robot.coordinate_names[k] for k in np.flatnonzero(still.sum(axis=0) == often))
         where = "" if often == count else f" in {often} of {counted(count, 'run')}"
