@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from campaign_params import few_of
+from examined_logs import measured
 from scipy.signal import lfilter
 from spoiled_logs import simulated
 
@@ -154,3 +155,14 @@ def test_play_of_a_gear_is_no_clock_of_another_rate():
     found = dy.identify(ROBOT, log_of(MEASURED, Q - jumps), compare=())
     assert found.log_findings == ()
     assert found.verdict.grade in ("doubtful", "not usable")
+
+
+@pytest.mark.parametrize(("seed", "rate"), [(1, 25), (2, 25), (3, 10)])
+def test_torques_that_are_held_between_updates_are_late_on_all_joints(seed, rate):
+    log = measured(dy.load("ur5e"), seed)  # 200 Hz
+    held = (np.arange(len(log.t)) // (200 // rate)) * (200 // rate)
+    found = dy.identify("ur5e", replace(log, tau=log.tau[held]), compare=())
+    late = [x for x in found.log_findings if x.code == "delay"]
+    assert len(late) == 1
+    assert not late[0].delays  # of single joints
+    assert late[0].delay == pytest.approx(0.5 / rate, abs=0.3 / rate)

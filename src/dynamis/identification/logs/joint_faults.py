@@ -23,6 +23,7 @@ from dynamis.identification.logs.free_fit import (
 )
 from dynamis.identification.logs.log import LogFinding
 from dynamis.identification.logs.motion_summary import MotionSummary
+from dynamis.identification.nonlinear import WeightedFit
 from dynamis.robot import Robot
 
 Array = npt.NDArray[Any]
@@ -60,7 +61,8 @@ def drift(fit: FreeFit, motion: MotionSummary) -> Array | None:
 def own_delays(fit: FreeFit, motion: MotionSummary) -> Array | None:
     """Return the delays (n,) [s] of joints whose torques alone are late, or early, zero for the others; None if there are none.
 
-    The delay of a joint leaves a small part of what is unexplained without it, and with the opposite one.
+    The delay of a joint leaves a small part of what is unexplained without it, and with the opposite one. If the torques are as
+    likely with one delay of all joints, these have it.
     """
     motion, n = motion.thinned(MOST_ROWS), fit.n
     latest = min(LATEST, PART * max(float(np.ptp(run.t)) for run in motion.runs))
@@ -85,8 +87,18 @@ def own_delays(fit: FreeFit, motion: MotionSummary) -> Array | None:
             if clear and abs(seconds) >= SHORTEST_OWN and level[k] < least:
                 best, least = (j, seconds, rest + effect[:, k]), float(level[k])
         if best is None:
-            return found if found.any() else None
+            return _shared(fit, free, moved, delays, found, rest) if found.any() else None
         found[best[0]], rest = best[1], best[2]
+
+
+def _shared(fit: FreeFit, free: WeightedFit, moved: Array, delays: Array, own: Array, rest: Array) -> Array:
+    """Return one delay of all joints (n,) if the torques are as likely with it as with their ``own`` ones, else these."""
+    effect = free.beyond(moved.reshape(-1, len(delays)))
+    left = np.stack([fit.left(e) for e in (free.rest[:, None] + effect).T])
+    level = np.log(np.maximum(left, 1e-300)).mean(axis=1)
+    k = int(np.argmin(level))
+    shared = level[k] < np.log(np.maximum(fit.left(rest), 1e-300)).mean() and len(own) > 1
+    return np.full(len(own), vertex(delays, level, k)) if shared else own
 
 
 def drift_finding(
@@ -105,6 +117,11 @@ def drift_finding(
 
 def delay_finding(late: Array, robot: Robot, source: str, column: Callable[[str, int], str]) -> LogFinding:
     """Return the finding for joints whose torques alone have these delays (n,), with the option that corrects them."""
+    at = column("tau", int(np.argmax(np.abs(late))))
+    if np.ptp(late) == 0.0 and len(late) > 1:
+        when = f"{1e3 * abs(late[0]):.0f} ms {'late' if late[0] > 0 else 'early'}"
+        text, cure = f"{source}the torques of all joints seem to be {when}", f"correct it with delay={late[0]:.4f}"
+        return LogFinding("warning", "delay", None, None, text, cure, caps=2, delay=float(late[0]))
     each = []
     for j in np.flatnonzero(late):
         when = f"{1e3 * abs(late[j]):.0f} ms {'late' if late[j] > 0 else 'early'}"
@@ -112,5 +129,4 @@ def delay_finding(late: Array, robot: Robot, source: str, column: Callable[[str,
     delays = tuple(map(float, np.round(late, 4)))
     text = f"{source}{' and '.join(each)}, those of the other joints are not"
     cure = f"correct it with delay=({','.join(f'{x:g}' for x in delays)})"
-    at = column("tau", int(np.argmax(np.abs(late))))
     return LogFinding("warning", "delay", at, None, text, cure, caps=2, delays=delays)
