@@ -234,7 +234,7 @@ def test_torques_without_gravity_are_named(name):
     samples = sampled(real, friction=0.2)
     for weight, text, cure in (
         (real, "fit the file without gravity", "gravity=(0,0,0)"),
-        (robot, "lack those of a gravity compensation computed with this file", "add robot.gravity(q) of this file"),
+        (robot, "gravity", "log the whole torques, those of the gravity compensation included"),
     ):
         (found,) = examine_torques(changed(samples, tau=samples.tau - weight.gravity(samples.q)), robot)
         assert (found.severity, found.code) == ("error", "no gravity")
