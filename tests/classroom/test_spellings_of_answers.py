@@ -328,6 +328,9 @@ def test_the_angular_velocity_of_the_first_link_that_turns_is_the_rate_of_its_jo
     ("name", "text"),
     [
         ("gravity", r"g_1 = (m_1 l_1 + m_2 a_1) g c_{\theta_1} + m_2 g l_2 c_{\theta_{12}}"),
+        ("gravity", r"g_1 = (m_1 l_1 + m_2 a_1) g c\theta_1 + m_2 g l_2 \mathrm{c}\theta_{12}"),
+        ("gravity", r"g_2 = m_2 g l_2 (c\theta_1 C\theta_2 - s\theta_1 s\theta_2)"),
+        ("gravity", "g_2 = m_2*g*l_2*(cθ1 cθ2 - sθ1 sθ2)"),
         ("gravity", r"g_2 = m_2 g l_2 c_{q_1 + q_2}"),
         ("coriolis", r"C_{21} = m_2 a_1 l_2 s_{\theta_2} q_1^{\prime}"),
         ("equations", r"\tau_2 = m_2 (l_2^2 (q_1^{\prime\prime} + q_2'') + a_1 l_2 (c_2 q_1'' + s_2 (q_1^\prime)^2)) + I_2 (q_1'' + q_2'') + m_2 g l_2 c_{12}"),

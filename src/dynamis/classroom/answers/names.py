@@ -14,7 +14,7 @@ from dynamis.classroom.answers.vocabulary import Vocabulary, is_symbol, rate_of
 from dynamis.classroom.answers.words import Unit, spell
 from dynamis.errors import printable, unknown_name
 from dynamis.model.readers.expressions import CONSTANTS, FUNCTIONS
-from dynamis.scalar import Node, symbol
+from dynamis.scalar import Node, symbol, topological
 
 Address = tuple[str, tuple[int, ...]]  # the letter and the indices of an entry, from 0; a definition has no indices
 RECIPROCAL_OF = {"sec": "cos", "csc": "sin", **dict.fromkeys(("cot", "cotg", "ctg"), "tan")}
@@ -111,7 +111,7 @@ class Names:
     def split(self, token: Token, following: Sequence[Token] = ()) -> list[Token]:
         """The names in a word: the word itself, or the fewest known names into which it can be split.
 
-        Before a bracket ``following`` it, c and s may be functions.
+        Before a bracket or an angle ``following`` it, c and s may be functions.
         """
         units = token.units
         if self.is_known(spell(units)):
@@ -147,15 +147,24 @@ class Names:
         return [self._piece(token, start, end) for start, end in pairwise(ends)]
 
     def _with_short_function(self, word: Token, following: Sequence[Token]) -> list[Token]:
-        """The names in a word that ends in c or s before a bracket with joint angles alone: l_2 cos of l_2c(q_1 + q_2)."""
-        function = {"c": "cos", "s": "sin"}.get(word.units[-1].text)
+        """The names in a word that ends in c or s before a joint angle, or a bracket with joint angles alone: l_2 cos of
+        l_2c(q_1 + q_2) and of l_2 cθ_1."""
+        function = {"c": "cos", "s": "sin"}.get(word.units[-1].text.lower())
         end = next((k for k, t in enumerate(following) if t.text == ")"), 0)
         inside = [t for t in following[1:end] if following[0].text == "(" and t.text not in ("+", "-")]
-        angles = bool(inside) and all(t.kind == "word" and self.vocabulary.is_position(spell(t.units)) for t in inside)
+        if following and following[0].kind == "word" and following[0].at == word.end:
+            inside = [following[0]]
+        angles = bool(inside) and all(t.kind == "word" and self._is_angle(spell(t.units)) for t in inside)
         if function is None or not angles or word.units[-1].joined:
             return []
         head = word._replace(units=word.units[:-1], end=word.units[-1].at)
         return [*(self.split(head) if head.units else []), Token("name", function, head.end, word.end)]
+
+    def _is_angle(self, key: str) -> bool:
+        """Whether a name is that of a position, or of a sum of some, such as q_12."""
+        value = self.vocabulary.resolve(key)
+        parts = {id(x) for x in topological([value]) if x.op == "symbol"} if isinstance(value, Node) else set()
+        return bool(parts) and parts <= {id(x) for x in self.vocabulary.q} and self.vocabulary.arc(key) is None
 
     def _is_constant(self, key: str) -> bool:
         """Whether a name without meaning is that of a constant, where these are allowed; it has a symbol from then on."""

@@ -233,8 +233,7 @@ class Vocabulary:
 
     def is_position(self, key: str) -> bool:
         """Whether this is the name of a position."""
-        value = self.quantity(key)
-        return value is not None and any(value is x for x in self.q)
+        return any(self.quantity(key) is x for x in self.q)
 
     def arc(self, key: str) -> Scalar | None:
         """s_12, c_1, C_{1,10}, c_{1-2}: the sine or cosine of the sum of these joints' angles."""
