@@ -312,3 +312,18 @@ def test_the_template_has_the_units_of_prismatic_joints():
     assert 'units = ["deg", "deg", "m", "deg"]' in text
     assert 'units = ["N m", "N m", "N", "N m"]' in text
     Mapping.parse(text.replace("…", "x0"))
+
+
+def test_torques_in_per_cent_of_a_rated_one_are_read_as_currents_and_refused_as_torques(tmp_path):
+    names = ["t", "q1", "q2", "torque_1 [%]", "torque_2 [%]"]
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, names, [0, 1, 2, 30, 40])
+    template = str(caught.value)
+    assert '[current]\ncolumns = ["torque_1 [%]", "torque_2 [%]"]' in template
+    assert "1/100 of the rated torque of each drive" in template
+    columns = '[position]\npattern = "q{n}"\n[SIGNAL]\ncolumns = ["torque_1 [%]", "torque_2 [%]"]\n'
+    for unit in ("N m", "%"):
+        with pytest.raises(InputError, match=r"of a rated torque.*give them as currents"):
+            read(tmp_path, names, [0, 1, 2, 30, 40], columns.replace("SIGNAL", "torque") + f'unit = "{unit}"\n')
+    log = read(tmp_path, names, [0, 1, 2, 30, 40], columns.replace("SIGNAL", "current") + "gains = [2.0, 0.5]\n")
+    assert log.tau[0].tolist() == [60.0, 20.0]

@@ -151,9 +151,9 @@ class SlotineLi(ControlLaw):
         A, b = Y[..., list(self.adapted.columns)].reshape(-1, self.size), (tau - Y @ model.parameters).reshape(-1)
         left = float(np.abs(b - A @ np.linalg.lstsq(A, b, rcond=None)[0]).max()) / max(size, 1e-300)
         known = max(1.0 - left, 0.0)
-        return Condition("share of the torques that is modelled or adapted", left < SOLUTION_TOLERANCE, known,
-                         1.0 - SOLUTION_TOLERANCE, SEARCHED,
-                         "the rest is a disturbance: s does not converge to zero, and estimates may drift")  # fmt: skip
+        why = "the rest is a disturbance: s does not converge to zero, and estimates may drift"
+        what = "share of the torques that is modelled or adapted"
+        return Condition(what, left < SOLUTION_TOLERANCE, known, 1.0 - SOLUTION_TOLERANCE, SEARCHED, why, "≥")
 
     def _falling(self, robot: Robot) -> Condition:
         """The condition that V decreases: a theorem for friction linear in known functions, unlike dry friction at rest."""

@@ -27,7 +27,7 @@ from dynamis.identification.logs.csv_table import CsvTable
 from dynamis.identification.logs.log import SIGNALS as LOGGED
 from dynamis.identification.logs.mapping import SIGNALS, Mapping, Signal
 from dynamis.identification.logs.table import LogTable
-from dynamis.identification.logs.units import ABOVE, LENGTHS, SI, barest, contradiction, factor
+from dynamis.identification.logs.units import ABOVE, LENGTHS, OF_RATED, PERCENT, SI, barest, contradiction, factor
 from dynamis.robot import Robot
 from dynamis.scalar import is_number
 
@@ -189,6 +189,8 @@ class Plan:
         """Refuse a unit other than that in the name of the column."""
         if own := contradiction(section, unit, column):
             what = f"[{section}] has the unit {printable(unit)}, but the column is named {printable(column)}"
+            if own in PERCENT:
+                raise InputError(f"{self.whose}{what}; of a rated torque: {OF_RATED}")
             raise InputError(f'{self.whose}{what}; set unit = "{own}", or rename the column if its name is wrong')
 
     def _named(self, name: str, table: LogTable) -> tuple[str, ...]:

@@ -6,11 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 
 from dynamis.identification.logs.column_names import by_unit, of_motor
-from dynamis.identification.logs.units import SI, SLIDING, bare, barest
+from dynamis.identification.logs.units import SI, SLIDING, bare, barest, is_percent
 from dynamis.robot import Robot
 
 SHOWN = 40  # columns listed
 WIDTH = 79  # columns of a terminal: longer lines would be broken, and a broken comment is no TOML
+PER_AMPERE = "the torque per current of each drive, in N m/A"
+PER_CENT = "1/100 of the rated torque of each drive, in N m, for values in per cent"
 EXAMPLES = {"position": "rad, deg, rev, m, mm", "torque": "", "current": "A, mA"}
 
 
@@ -18,10 +20,14 @@ def template(
     columns: Sequence[str], robot: Robot, found: Mapping[str, Sequence[str | None]], time: tuple[str, str] | None
 ) -> str:
     """Return the text of `Mapping.skeleton`."""
+    rated = [name for name in columns if is_percent(name)]  # of rated torques, which are the gains
+    percent = len(rated) == robot.n and not any(found.get("torque") or ())
+    found = {**found, "current": rated} if percent else found
     clocks = [(name, unit) for name in columns for _, unit in [bare(name, "time")] if unit]
     column, unit = time or (clocks[0] if len(clocks) == 1 else ("…", "s"))
     motors = not any(found.get("torque") or ()) and (any(found.get("current") or ()) or by_unit("current", columns, robot.n))
-    effort, other = ("current", "torque") if motors and not by_unit("torque", columns, robot.n) else ("torque", "current")
+    as_currents = percent or (motors and not by_unit("torque", columns, robot.n))
+    effort, other = ("current", "torque") if as_currents else ("torque", "current")
     gains = ["…"] * robot.n
     motor = {signal: _of_motors(signal, columns, found, robot) for signal in ("position", effort)}
     geared = motor["position"] or (effort == "torque" and motor["torque"])  # currents are those of motors in any case
@@ -35,7 +41,7 @@ def template(
         _side(motor=motor["position"]),
         *_section(effort, columns, found, robot, robot.n, motor=geared),
         *([_side(motor=True)] if geared else []),
-        *(["# gains: the torque per current of each drive, in N m/A", *_array("gains", gains)] if effort == "current" else []),
+        *([f"# gains: {PER_CENT if percent else PER_AMPERE}", *_array("gains", gains)] if effort == "current" else []),
         f"# [velocity], [acceleration], [{other}], [temperature]: likewise, if measured",
         "[joints]",
         *_array("order", robot.coordinate_names),

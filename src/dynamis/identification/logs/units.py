@@ -22,6 +22,8 @@ TORQUES = (
     | NEWTON_MILLIMETRES
     | {"mN·m": 1e-3, "mNm": 1e-3, "mN m": 1e-3, "kN·m": 1e3, "kNm": 1e3, "kN m": 1e3, "N": 1.0, "kN": 1e3}
 )
+PERCENT = ("%", "percent", "pct")
+OF_RATED = "give them as currents, [current] in a mapping, with gains of 1/100 of the rated torques"
 CURRENTS = {"A": 1.0, "mA": 1e-3}
 UNITS = {
     "time": TIMES,
@@ -59,6 +61,8 @@ def factor(signal: str, unit: str) -> float:
     0.017453
     """
     known = UNITS[signal]
+    if signal == "torque" and unit in PERCENT:
+        raise InputError(f"torques in {printable(unit)} of a rated torque are no torques: {OF_RATED}")
     if unit not in known:
         why = str(unknown_name(f"unit of {signal}", unit, known))
         raise InputError(f"{why}; supported are {', '.join(map(printable, known))}")
@@ -91,12 +95,20 @@ def barest(column: str, signal: str) -> tuple[str, str]:
     return name, unit
 
 
+def is_percent(column: str) -> bool:
+    """Return whether a column is named as in per cent, such as "torque_1 [%]"."""
+    match = UNIT.match(column)
+    return match is not None and match["unit"].strip() in PERCENT
+
+
 def contradiction(signal: str, unit: str, column: str) -> str:
     """Return the unit in the name of a column if it has another meaning than the given one, else "".
 
     >>> contradiction("time", "s", "Zeit [ms]"), contradiction("position", "deg", "q1 [°]")
     ('ms', '')
     """
+    if signal == "torque" and is_percent(column):
+        return "%"
     own = "" if KUKA.fullmatch(column) else barest(column, signal)[1]
     alike = not own or (factor(signal, own), ABOVE.get(own)) == (factor(signal, unit), ABOVE.get(unit))
     return "" if alike else own
