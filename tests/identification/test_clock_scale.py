@@ -73,10 +73,9 @@ MOUNTED = [(9.81, 0.0, 0.0), pytest.param((2.9, 0.0, -9.37), marks=pytest.mark.c
 @pytest.mark.parametrize("gravity", MOUNTED)
 def test_a_joint_that_gravity_acts_on_is_the_witness_of_the_mounting(gravity):
     robot = dy.load("ur5e")
-    samples = sampled(
-        dy.control.perturbed(robot, 0.2, seed=7) if gravity is None else robot.replace(gravity=gravity), friction=0.2
-    )
-    wrong = changed(samples, tau=samples.tau - robot.gravity(samples.q)) if gravity is None else samples
+    real = dy.control.perturbed(robot, 0.2, seed=7) if gravity is None else robot.replace(gravity=gravity)
+    samples = sampled(real, friction=0.2)
+    wrong = changed(samples, tau=samples.tau - real.gravity(samples.q)) if gravity is None else samples
     (found,) = examine_torques(wrong, robot)
     joint, now, before = re.search(
         r"the torque of '(\w+)' has an unexplained variance of (\S+) % instead of (\S+) %", found.text

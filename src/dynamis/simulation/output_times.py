@@ -40,7 +40,7 @@ def _given_times(t: Any, points: int | None) -> Array:
 def times_of(t: Any, points: int | None, before: Trajectory | None, method: str | None, step: Any) -> Array:
     """The output times of a motion, or of what is left of the one ``before``."""
     if not isinstance(method, str | None):
-        raise InputError(f"method must be the name of one, such as 'DOP853' or 'rk4', got {type(method).__name__}")
+        raise InputError(f"method={method!r} is unknown; choose one by its name, such as 'DOP853' or 'rk4'")
     given = _given_times(t, points)
     if before is None and len(given) == 1:
         if given[0] <= 0.0:

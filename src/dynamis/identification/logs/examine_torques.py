@@ -252,12 +252,18 @@ def _scale(
 
 
 def zero_finding(runs: Sequence[Samples], base: BaseParameters, weight: float) -> LogFinding | None:
-    """Return the joint zeros with which both the torques and the prior inertias, these with a weight, fit best, or None; None,
-    too, if both are more likely with an unknown load on the last link, which a zero of its joint moves towards the file."""
+    """Return the joint zeros with which both the torques and the prior inertias, these with a weight, fit best, or None.
+
+    They are none, too, if both are more likely with an unknown load on the last link instead, and with it no more likely with
+    these zeros: that of its joint can move the load towards the file.
+    """
     motion, rows = summary(runs)
-    fit = FreeFit(base, weight)
+    fit, loaded = FreeFit(base, weight), FreeFit(base, weight, load=True)
     zeros = fit.zeros(motion) if len(motion.torque) >= FEWEST else None
-    if zeros is None or FreeFit(base, weight, load=True).level(motion) < fit.level(motion.moved(zeros.of(fit.n))) - LESS_LIKELY:
+    if zeros is None:
+        return None
+    moved, with_load = motion.moved(zeros.of(fit.n)), loaded.level(motion)
+    if with_load < fit.level(moved) - LESS_LIKELY and with_load < loaded.level(moved) + LESS_LIKELY:
         return None
     return TorqueReport(motion, rows, runs[0].source, base.model.robot, {}).zeros(zeros)
 
