@@ -17,6 +17,7 @@ from dynamis.identification import (
     read_log,
 )
 from dynamis.identification.identify import identify
+from dynamis.identification.signals.stages import notes_on_runs
 
 ARM = dy.load("planar_2r_melchiorri")
 T = np.arange(1500) * 0.004
@@ -268,3 +269,15 @@ def test_logs_of_uneven_and_lossy_clocks_are_identified(kind):
     truth = ARM.inverse_dynamics(wanted, wanted[::-1], -wanted)
     error = np.linalg.norm(found.robot.inverse_dynamics(wanted, wanted[::-1], -wanted) - truth) / np.linalg.norm(truth)
     assert error < 5e-4
+
+
+def test_a_joint_that_rests_in_one_run_only_is_not_said_to_rest_always():
+    robot = dy.load("planar_2r_melchiorri")
+    moving, first, both = np.array([False, False]), np.array([True, False]), np.array([True, True])
+    assert notes_on_runs(3, 3, [moving] * 3, robot) == []
+    assert notes_on_runs(2, 2, [first, first], robot) == ["joint1: does not move, taken to be at rest"]
+    assert notes_on_runs(3, 4, [first, both, moving], robot) == [
+        "joint1: does not move in 2 of 3 runs, taken to be at rest there",
+        "joint2: does not move in 1 of 3 runs, taken to be at rest there",
+        "1 of 4 runs dropped: too short for the filters, or without motion",
+    ]

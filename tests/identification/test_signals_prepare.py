@@ -14,7 +14,6 @@ from dynamis.identification.logs import Log
 from dynamis.identification.samples import Samples
 from dynamis.identification.signals import prepare, remove_spikes
 from dynamis.identification.signals.constant_values import dead_torques, saturated
-from dynamis.identification.signals.stages import notes_on_runs
 from dynamis.identification.transmission import Transmission
 
 ARM = dy.load("planar_2r_melchiorri")
@@ -396,15 +395,3 @@ def test_gaps_short_against_the_filter_do_not_void_a_log(kind):
     (run,) = prepare(SimpleNamespace(t=t[far], q=q[far], tau=q[far]), ARM, gap=200.0)
     assert not run.use[np.abs(run.t - t[count // 2]) < 0.06].any()
     assert run.use.mean() > 0.6
-
-
-def test_a_joint_that_rests_in_one_run_only_is_not_said_to_rest_always():
-    robot = dy.load("planar_2r_melchiorri")
-    moving, first, both = np.array([False, False]), np.array([True, False]), np.array([True, True])
-    assert notes_on_runs(3, 3, [moving] * 3, robot) == []
-    assert notes_on_runs(2, 2, [first, first], robot) == ["joint1: does not move, taken to be at rest"]
-    assert notes_on_runs(3, 4, [first, both, moving], robot) == [
-        "joint1: does not move in 2 of 3 runs, taken to be at rest there",
-        "joint2: does not move in 1 of 3 runs, taken to be at rest there",
-        "1 of 4 runs dropped: too short for the filters, or without motion",
-    ]
